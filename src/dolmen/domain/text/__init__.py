@@ -1,0 +1,9 @@
+"""Text as search sees it: one analyzer for both engines, passages, likeness."""
+
+from dolmen.domain.text.analyzer import MAX_TOKEN_BYTES, TOKEN_MARKS, analyze, weight
+from dolmen.domain.text.normal import clean, fold
+from dolmen.domain.text.passages import passages
+from dolmen.domain.text.similarity import content_key, trigram_similarity
+
+__all__ = ["MAX_TOKEN_BYTES", "TOKEN_MARKS", "analyze", "clean", "content_key", "fold", "passages",
+           "trigram_similarity", "weight"]
