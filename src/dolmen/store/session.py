@@ -1,7 +1,7 @@
 """What a portable repository needs of an engine: a session inside one transaction, speaking portable SQL.
 
 Portable SQL runs unchanged on SQLite and PostgreSQL: parameters are `:name`, booleans are the integers 0 and 1,
-times are integers, JSON is text that Python builds, and no literal holds a colon or a percent sign. Rows are plain tuples.
+times are integers, JSON is text that Python builds, and no literal holds a colon or a percent sign. Rows are tuples.
 """
 
 from __future__ import annotations

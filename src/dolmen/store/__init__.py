@@ -1,0 +1,1 @@
+"""Where memory is kept: one portable store over two small engines."""
