@@ -312,8 +312,8 @@ class Leases(Protocol):
 class Index(Protocol):
     """The search index: passages by their tokens and by their vectors. Holds nothing that is not in the memory rows."""
 
-    def put(self, vault: str, passages: Sequence[Passage]) -> None:
-        """Adds them, in the transaction of the memory that they belong to."""
+    def put(self, vault: str, passages: Sequence[Passage]) -> list[int]:
+        """Adds them, in the transaction of the memory that they belong to; returns their ids in the same order."""
 
     def retire(self, vault: str, memory: str, at: int) -> None:
         """The memory's text was replaced: its current passages serve as-of reads only."""

@@ -1,0 +1,71 @@
+"""What a connection may do. Decided here once, called by every door (DESIGN rule 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Kind
+from dolmen.domain.values import Actor, Mode, Toolset
+
+Need = Literal["read", "write", "admin"]
+"""What an operation asks for. `write` admits `suggest` connections too; policy then queues their write."""
+
+_RANK: dict[Mode, int] = {"read": 0, "suggest": 1, "write": 2, "admin": 3}
+_NEED: dict[Need, int] = {"read": 0, "write": 1, "admin": 3}
+
+KEY_PREFIX = "dlm_"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A credential that an agent uses (an API key here; OAuth grants later). The secret itself is never kept."""
+
+    id: str
+    vault: str
+    person: str
+    agent: str
+    mode: Mode
+    toolset: Toolset = "core"
+    project: str | None = None
+    label: str = ""
+    created_at: int = 0
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    last_used_at: int | None = None
+    hint: str = ""
+    """The last four characters of the key, to tell keys apart in a list."""
+
+
+def require(actor: Actor, need: Need) -> None:
+    """Refuses what the actor's mode does not cover; the only place where read-only is enforced."""
+    if _RANK[actor.mode] >= _NEED[need]:
+        return
+    if actor.mode == "read":
+        raise DolmenError(
+            "read-only",
+            "This connection may only read.",
+            "Ask the owner for a connection in mode `suggest` or `write` (`dolmen key create --mode write`).",
+        )
+    raise DolmenError(
+        "forbidden", f"This needs mode `{need}`; the connection has `{actor.mode}`.", "Ask the owner of the vault."
+    )
+
+
+Decision = Literal["apply", "queue"]
+
+
+def decide(actor: Actor, kind: Kind | None = None) -> tuple[Decision, str]:
+    """Whether a write applies at once or waits for a person, and why (`mode`, `kind` or empty).
+
+    A connection in mode `suggest` queues everything; a new preference waits for a person whoever wrote it (C-136),
+    since preferences steer agents.
+    """
+    if actor.human:
+        return "apply", ""
+    if actor.mode == "suggest":
+        return "queue", "mode"
+    if kind == "preference":
+        return "queue", "kind"
+    return "apply", ""

@@ -1,0 +1,38 @@
+"""A write that waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ProposalStatus = Literal["pending", "applied", "rejected", "withdrawn"]
+ProposalOp = Literal["remember", "amend", "supersede", "restore", "forget", "verify", "link", "handoff"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One queued write, with what is needed to show it as a diff and to apply it later, unchanged.
+
+    A proposed new memory stands as a `proposed` row in the memory table (so that duplicates of it are noticed, C-110)
+    and its proposal's `memory` names it; for a change to an existing memory, `memory` names the target and
+    `base_version` the version that the writer saw.
+    """
+
+    id: str
+    vault: str
+    op: ProposalOp
+    memory: str | None
+    base_version: int | None
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    because: str = ""
+    """Why it waits: `mode` (the connection may only suggest) or `kind` (preferences wait for a person, C-136)."""
+    status: ProposalStatus = "pending"
+    agent: str = ""
+    person: str = ""
+    connection: str = ""
+    created_at: int = 0
+    decided_at: int | None = None
+    decided_by: str = ""
+    decision_note: str = ""

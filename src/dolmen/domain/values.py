@@ -1,0 +1,53 @@
+"""Small values that every layer speaks in: who acts, what a page is, when and by whom a thing changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mode = Literal["read", "suggest", "write", "admin"]
+MODES: tuple[Mode, ...] = ("read", "suggest", "write", "admin")
+
+Toolset = Literal["core", "kenfold", "anchormind", "konteks", "kmem", "openai"]
+TOOLSETS: tuple[Toolset, ...] = ("core", "kenfold", "anchormind", "konteks", "kmem", "openai")
+
+USER_SCOPE = "user"
+"""The scope that every read of a project includes (C-28)."""
+
+SECOND = 1_000_000
+"""Times are whole microseconds since 1970-01-01T00:00:00Z."""
+MINUTE, HOUR, DAY = 60 * SECOND, 3600 * SECOND, 86_400 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who is acting: resolved once, at the door, from the connection; never from a tool argument (C-15, C-31)."""
+
+    vault: str
+    """The id of the vault; no query crosses it."""
+    person: str
+    """The id of the person that the connection belongs to."""
+    agent: str
+    """The agent's name: `claude-code`, `codex`, …; `unknown` when the connection does not say."""
+    mode: Mode
+    connection: str
+    """The id of the connection; `local` for the command line and for keyless loopback."""
+    project: str | None = None
+    """The default project of the connection, already normalised; None for the user scope."""
+    toolset: Toolset = "core"
+    session: str | None = None
+    """The agent's conversation, when the client names it."""
+    human: bool = False
+    """True at the command line and the web page, where a person acts: what is written then is trusted as the user's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Who changed a thing, when, by which operation and why; a part of every revision."""
+
+    at: int
+    op: str
+    agent: str
+    person: str
+    connection: str
+    reason: str = ""
