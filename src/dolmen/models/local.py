@@ -1,0 +1,106 @@
+"""An embedder that runs in this process: loaded late, once, in the background, and shared by all threads."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from dolmen.models.contract import ModelUnavailable
+
+if TYPE_CHECKING:
+    from dolmen.models.contract import Vector, Vectors
+
+Role = Literal["query", "document"]
+QUERY_CACHE = 512  # vectors of 1.5 kB
+
+_log = logging.getLogger(__name__)
+
+
+class Encoder(Protocol):
+    """A loaded model."""
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:
+        """Unit rows in the order of the texts. Safe from several threads at once."""
+
+
+class LocalEmbedder:
+    """Makes an `Embedder` out of something that loads an `Encoder`.
+
+    The first call loads (or waits for `warm`); the model is never loaded when the object is made. A load that failed
+    is not tried again, because what is missing on the disk stays missing until the process is started anew.
+    """
+
+    def __init__(self, model: str, dim: int, load: Callable[[], Encoder]) -> None:
+        self.model = model
+        self.dim = dim
+        self._load = load
+        self._lock = threading.Lock()
+        self._encoder: Encoder | None = None
+        self._failure: ModelUnavailable | None = None
+        self._warming: threading.Thread | None = None
+        self._query_vector = lru_cache(maxsize=QUERY_CACHE)(self._encode_query)
+
+    @property
+    def ready(self) -> bool:
+        return self._encoder is not None
+
+    def warm(self) -> None:
+        with self._lock:
+            if self._encoder or self._failure or self._warming:
+                return
+            self._warming = threading.Thread(target=self._load_quietly, name="dolmen-model", daemon=True)
+            self._warming.start()
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(list(texts), "document")
+
+    def embed_query(self, text: str) -> Vector:
+        return self._query_vector(text)
+
+    def close(self) -> None:
+        with self._lock:
+            self._encoder = None
+            self._failure = ModelUnavailable("it was closed", "Start the process again.")
+            self._query_vector.cache_clear()
+
+    def _encode_query(self, text: str) -> Vector:
+        vector: Vector = self._encode([text], "query")[0]
+        vector.setflags(write=False)  # the cache hands the same array to every caller
+        return vector
+
+    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+        encoder = self._loaded()
+        try:
+            return encoder.encode(texts, role)
+        except (RuntimeError, MemoryError, OSError) as failure:
+            _log.exception("embedding %d texts failed", len(texts))
+            raise ModelUnavailable(f"{self.model} failed on this text ({type(failure).__name__})") from failure
+
+    def _loaded(self) -> Encoder:
+        encoder = self._encoder
+        if encoder is not None:
+            return encoder
+        with self._lock:
+            if self._encoder is not None:
+                return self._encoder
+            if self._failure is not None:
+                raise ModelUnavailable(self._failure.reason, self._failure.fix)
+            try:
+                self._encoder = self._load()
+            except ModelUnavailable as failure:
+                self._failure = failure
+                raise
+            except Exception as failure:  # a foreign library may raise anything while it loads
+                _log.exception("loading %s failed", self.model)
+                self._failure = ModelUnavailable(f"{self.model} did not load ({type(failure).__name__}: {failure})")
+                raise self._failure from failure
+            return self._encoder
+
+    def _load_quietly(self) -> None:
+        try:
+            self._loaded()
+        except ModelUnavailable as failure:
+            _log.warning("%s", failure.message)

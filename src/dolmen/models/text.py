@@ -1,0 +1,17 @@
+"""What a model may be given of a text: composed, printable, of bounded length."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def printable(text: str, limit: int) -> str:
+    """NFKC of the first `limit` characters, every run of spaces and unprintable characters one space.
+
+    Composes decomposed Hangul and kana, and takes NUL and lone surrogates out. At most `limit` characters: some
+    characters (U+FDFA) grow eighteenfold.
+    """
+    composed = unicodedata.normalize("NFKC", text[:limit])[:limit]
+    if not composed.isprintable():
+        composed = "".join(c if c.isprintable() else " " for c in composed)
+    return " ".join(composed.split())

@@ -1,0 +1,170 @@
+"""The embedded default: its weights, its tokenizer, and that it means something."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dolmen.models.contract import ModelUnavailable
+from dolmen.models.e5 import e5_embedder, installed
+from dolmen.models.e5.encoder import E5Encoder
+from dolmen.models.e5.tokenizer import WINDOW, Tokenizer
+from dolmen.models.e5.weights import WeightsFile
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    path = installed.find()
+    assert path is not None
+    return path
+
+
+@pytest.fixture(scope="module")
+def tokenizer(weights: Path) -> Tokenizer:
+    return Tokenizer(WeightsFile(weights).vocabulary)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> E5Encoder:
+    return E5Encoder.load(threads=1)
+
+
+# Ids as the reference SentencePiece model of XLM-R gives them.
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("Hello, world!", [0, 35378, 4, 8999, 38, 2]),
+        ("query: how much protein", [0, 41, 1294, 12, 3642, 5045, 21308, 2]),
+        ("  spaces\tand\nlines  ", [0, 32628, 7, 136, 124519, 2]),
+        ("배포는 화요일", [0, 6, 77240, 769, 26191, 5144, 1599, 2]),
+        ("ﬁne ０１２", [0, 5885, 3413, 304, 2]),
+    ],
+)
+def test_tokens_are_those_of_the_reference(tokenizer: Tokenizer, text: str, ids: list[int]) -> None:
+    assert tokenizer.tokens(text) == ids
+
+
+def test_a_run_of_unknown_characters_is_one_token(tokenizer: Tokenizer) -> None:
+    unknown = tokenizer.tokens("\U00013000\U00013001\U00013002")
+    assert unknown == [0, 6, 3, 2]
+
+
+def test_a_long_text_fills_the_window_and_no_more(tokenizer: Tokenizer) -> None:
+    for text in ("word " * 20_000, "x" * 100_000, "가나다" * 30_000):
+        ids = tokenizer.tokens(text)
+        assert len(ids) <= WINDOW
+        assert (ids[0], ids[-1]) == (0, 2)
+    assert len(tokenizer.tokens("word " * 20_000)) == WINDOW
+
+
+def test_the_installed_weights_are_the_published_ones(weights: Path, tmp_path: Path) -> None:
+    assert installed.matches_checksum(weights)
+    changed = Path(shutil.copy(weights, tmp_path))
+    with changed.open("r+b") as file:
+        file.seek(60_000_000)
+        file.write(b"changed")
+    assert not installed.matches_checksum(changed)
+
+
+def test_another_file_of_that_name_is_refused(tmp_path: Path) -> None:
+    impostor = tmp_path / installed.FILE
+    impostor.write_bytes(b"short")
+    with pytest.raises(ModelUnavailable, match="not the published"):
+        WeightsFile(impostor)
+    with impostor.open("r+b") as file:
+        file.truncate(installed.SIZE)
+    with pytest.raises(ModelUnavailable, match="not the published") as caught:
+        WeightsFile(impostor)
+    assert installed.REQUIREMENT in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        (
+            "On which weekdays are releases allowed?",
+            "We ship only on Tuesday and Thursday.",
+            "The cache holds 512 rows.",
+        ),
+        ("배포는 무슨 요일에 하나?", "릴리스는 화요일과 목요일에만 나간다.", "캐시는 512개를 담는다."),
+        ("배포는 무슨 요일에 하나?", "We ship only on Tuesday and Thursday.", "The cache holds 512 rows."),
+    ],
+)
+def test_a_question_is_nearer_to_its_answer(encoder: E5Encoder, question: str, answer: str, other: str) -> None:
+    (query,) = encoder.encode([question], "query")
+    near, far = encoder.encode([answer, other], "document") @ query
+    assert near > far + 0.02
+
+
+def test_padding_does_not_change_a_vector(encoder: E5Encoder) -> None:
+    texts = [f"{'word ' * n}end" for n in range(10, 40)]
+    together = encoder.encode(texts, "document")
+    alone = np.stack([encoder.encode([text], "document")[0] for text in texts])
+    assert (together * alone).sum(1).min() > 0.9999
+
+
+def test_questions_and_passages_are_told_apart(encoder: E5Encoder) -> None:
+    assert float(encoder.encode(["text"], "query")[0] @ encoder.encode(["text"], "document")[0]) < 0.999
+
+
+def test_nothing_is_loaded_before_the_first_text() -> None:
+    """A light command must answer in 150 ms, so making an embedder imports no numpy."""
+    code = (
+        "import sys; from dolmen.models.choose import EmbedderSettings, choose; c = choose(EmbedderSettings());"
+        "c.describe(); assert not c.embedder.ready;"
+        "print(sorted({'numpy', 'onnxruntime', 'httpx2'} & set(sys.modules)))"
+    )
+    path = Path(__file__).parents[2] / "src"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(path)}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_warming_makes_it_ready_in_the_background() -> None:
+    embedder = e5_embedder()
+    embedder.warm()
+    embedder.warm()
+    embedder.embed_query("waits for the load")
+    assert embedder.ready
+    embedder.close()
+    assert not embedder.ready
+
+
+def test_loading_runs_once_however_many_threads_ask() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from dolmen.models.local import Encoder, LocalEmbedder
+
+    loads: list[int] = []
+
+    def load() -> Encoder:
+        loads.append(1)
+        return E5Encoder.load(threads=1)
+
+    embedder = LocalEmbedder("m", 384, load)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(embedder.embed_query, [f"q{i}" for i in range(8)]))
+    assert loads == [1]
+    embedder.close()
+
+
+def test_a_failed_load_keeps_its_reason() -> None:
+    from dolmen.models.local import Encoder, LocalEmbedder
+
+    loads: list[int] = []
+
+    def load() -> Encoder:
+        loads.append(1)
+        raise OSError("disk error")
+
+    embedder = LocalEmbedder("m", 384, load)
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match="disk error"):
+            embedder.embed_query("q")
+    assert loads == [1]
