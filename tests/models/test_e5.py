@@ -83,22 +83,19 @@ def test_another_file_of_that_name_is_refused(tmp_path: Path) -> None:
     assert installed.REQUIREMENT in caught.value.fix
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "other"),
-    [
-        (
-            "On which weekdays are releases allowed?",
-            "We ship only on Tuesday and Thursday.",
-            "The cache holds 512 rows.",
-        ),
-        ("배포는 무슨 요일에 하나?", "릴리스는 화요일과 목요일에만 나간다.", "캐시는 512개를 담는다."),
-        ("배포는 무슨 요일에 하나?", "We ship only on Tuesday and Thursday.", "The cache holds 512 rows."),
-    ],
-)
-def test_a_question_is_nearer_to_its_answer(encoder: E5Encoder, question: str, answer: str, other: str) -> None:
+STATEMENTS = [
+    "We ship only on Tuesday and Thursday.",
+    "릴리스는 화요일과 목요일에만 나간다.",
+    "The cache holds 512 rows.",
+]
+
+
+@pytest.mark.parametrize("question", ["On which weekdays are releases allowed?", "배포는 무슨 요일에 하나?"])
+def test_a_question_is_nearer_to_its_answer(encoder: E5Encoder, question: str) -> None:
     (query,) = encoder.encode([question], "query")
-    near, far = encoder.encode([answer, other], "document") @ query
-    assert near > far + 0.02
+    english, korean, other = encoder.encode(STATEMENTS, "document") @ query
+    assert max(english, korean) > other + 0.02
+    assert min(english, korean) > other  # the answer in the other language as well
 
 
 def test_padding_does_not_change_a_vector(encoder: E5Encoder) -> None:
