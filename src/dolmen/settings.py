@@ -1,0 +1,352 @@
+"""Every setting: one table, three places to say it, one order.
+
+A flag wins over an environment variable, that over the configuration file, that over the default. The environment
+variable of `port` is `DOLMEN_PORT`; in the file (TOML) it is `port = 7077`, and `[embeddings] url = …` says the same as
+`embeddings_url = …`. The reference in the docs is made from this table.
+"""
+
+# ruff: noqa: RUF009 - `_row` makes a dataclass field; the table is the class body
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import MODES, TOOLSETS, Mode, Toolset
+
+PREFIX = "DOLMEN_"
+FILE_NAME = "config.toml"
+
+Type = Literal["text", "path", "integer", "number", "switch", "list"]
+Origin = Literal["flag", "environment", "file", "default"]
+Auth = Literal["auto", "keys", "none"]
+EmbedderKind = Literal["auto", "local", "http", "none"]
+Level = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["text", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table."""
+
+    name: str
+    type: Type
+    default: object
+    help: str
+    group: str
+    secret: bool = False
+    """Never printed, not even in part."""
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    shown_default: str = ""
+    """How the docs name a default that depends on the machine."""
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return PREFIX + self.name.upper()
+
+
+def _row(type: Type, default: object, group: str, help: str, **more: Any) -> Any:
+    facts = {"type": type, "group": group, "help": help, **more}
+    return field(default=default, metadata=facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in effect. Each field is a row of the table."""
+
+    database: str = _row(
+        "text", "", "Store", "Where memory is kept: `sqlite:///path/to/file.db` or `postgresql://user@host/name`.",
+        shown_default="sqlite:///<user data directory>/dolmen.db",
+    )  # fmt: skip
+    config: str = _row(
+        "path", "", "Store", "The configuration file (TOML). Not read from the file itself.",
+        shown_default="<user configuration directory>/config.toml",
+    )  # fmt: skip
+
+    host: str = _row("text", "127.0.0.1", "Server", "Address that `dolmen serve` listens on.")
+    port: int = _row("integer", 7077, "Server", "Port that `dolmen serve` listens on; 0 takes a free one.", least=0)
+    public_url: str = _row(
+        "text", "", "Server", "The URL under which clients reach the server, when a proxy stands before it."
+    )
+    auth: Auth = _row(
+        "text", "auto", "Server",
+        "Who may connect over HTTP. `keys`: only with an API key. `none`: anybody who reaches a loopback address. "
+        "`auto`: `none` on a loopback address while no key exists, else `keys`.",
+        choices=("auto", "keys", "none"),
+    )  # fmt: skip
+    allowed_hosts: tuple[str, ...] = _row(
+        "list",
+        (),
+        "Server",
+        "More Host headers to accept, besides the address and the public URL: `name`, `name:port`.",
+    )
+    allowed_origins: tuple[str, ...] = _row(
+        "list", (), "Server", "More web origins to accept, such as `https://inspector.example`."
+    )
+    rate_limit: int = _row("integer", 600, "Server", "Requests per minute and connection; 0 for no limit.", least=0)
+    body_limit: int = _row("integer", 8 * 1024 * 1024, "Server", "Largest request body, in bytes.", least=1024)
+
+    toolset: Toolset = _row(
+        "text", "core", "Agents", "The tools that a connection without a choice of its own sees.", choices=TOOLSETS
+    )
+    agent: str = _row(
+        "text", "", "Agents", "Name under which `dolmen mcp` writes.", shown_default="what the client calls itself"
+    )
+    project: str = _row(
+        "text", "", "Agents", "Default project of `dolmen mcp` and the command line; `user` for none.",
+        shown_default="the git repository of the working directory",
+    )  # fmt: skip
+    mode: Mode = _row(
+        "text", "write", "Agents",
+        "What `dolmen mcp` may do. In `suggest`, writes wait until a person applies them.",
+        choices=MODES,
+    )  # fmt: skip
+    zone: str = _row(
+        "text", "UTC", "Agents", 'Where "yesterday" is, when a caller does not say: `Europe/Berlin`, `+09:00`.'
+    )
+
+    embedder: EmbedderKind = _row(
+        "text", "auto", "Embeddings",
+        "What finds memories by meaning. `auto`: the endpoint when one is set, else the model that is installed.",
+        choices=("auto", "local", "http", "none"),
+    )  # fmt: skip
+    embeddings_url: str = _row(
+        "text", "", "Embeddings", "An OpenAI-compatible endpoint, such as `http://127.0.0.1:11434/v1`."
+    )
+    embeddings_key: str = _row("text", "", "Embeddings", "API key of the endpoint.", secret=True)
+    embeddings_model: str = _row("text", "", "Embeddings", "Model name at the endpoint.")
+    embeddings_dimensions: int | None = _row(
+        "integer", None, "Embeddings", "Dimensions to ask the endpoint for.", least=1, shown_default="the model's own"
+    )
+    embeddings_query_prefix: str = _row("text", "", "Embeddings", "Text that the model wants before a question.")
+    embeddings_document_prefix: str = _row("text", "", "Embeddings", "Text that the model wants before a stored text.")
+    embedder_threads: int = _row("integer", 1, "Embeddings", "Processor threads of the local model.", least=1)
+    inline_embeddings: int = _row(
+        "integer", 8, "Embeddings", "Texts of one write that are embedded at once; the rest follow in the background.",
+        least=0,
+    )  # fmt: skip
+    model_wait: float = _row(
+        "number", 0.0, "Embeddings",
+        "Seconds that a call waits for a model that is still loading; it then goes on by words alone.",
+        least=0,
+    )  # fmt: skip
+
+    journal_reads: bool = _row("switch", True, "Records", "Note what was recalled, so that feedback can name it.")
+    keep_events_days: int = _row(
+        "integer", 90, "Records", "Days that recall events without feedback are kept.", least=1
+    )
+    log: Level = _row(
+        "text",
+        "info",
+        "Records",
+        "How much is logged to standard error.",
+        choices=("debug", "info", "warning", "error"),
+    )
+    log_format: LogFormat = _row("text", "text", "Records", "Form of the log lines.", choices=("text", "json"))
+    log_file: str = _row(
+        "path", "", "Records", "A file that the log is also written to; helps where a client hides standard error."
+    )
+
+
+def _setting(each: Field[Any]) -> Setting:
+    assert each.default is not MISSING
+    return Setting(name=each.name, default=each.default, **each.metadata)
+
+
+TABLE: tuple[Setting, ...] = tuple(_setting(each) for each in fields(Settings))
+_BY_NAME: Mapping[str, Setting] = {each.name: each for each in TABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, where each came from, and what was odd about it."""
+
+    settings: Settings
+    origins: Mapping[str, Origin]
+    file: Path | None
+    """The configuration file that was read."""
+    warnings: tuple[str, ...] = ()
+
+
+def load(flags: Mapping[str, object] | None = None, environment: Mapping[str, str] | None = None) -> Loaded:
+    """The settings in effect. A flag that is None was not given; the environment defaults to the process's own.
+
+    Raises:
+        DolmenError: `configuration` for a value that its setting does not take, or a file that cannot be read.
+    """
+    environment = os.environ if environment is None else environment
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    variables = {name[len(PREFIX) :].lower(): value for name, value in environment.items() if name.startswith(PREFIX)}
+    file = _file(given.get("config") or variables.get("config"))
+    sources: tuple[tuple[Origin, str, Mapping[str, object]], ...] = (
+        ("flag", "", given),
+        ("environment", "", variables),
+        ("file", str(file), _read(file) if file else {}),
+    )
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    warnings: list[str] = []
+    for origin, place, found in sources:
+        for name, raw in found.items():
+            row = _BY_NAME.get(name)
+            if row is None or (row.name == "config" and origin == "file"):
+                warnings.append(_unknown(origin, name, place))
+            elif name not in values and raw != "":
+                values[name] = _parse(row, raw, _where(origin, row, place))
+                origins[name] = origin
+    values.setdefault("config", str(file) if file else "")
+    if "database" not in values:
+        values["database"] = default_database()
+    return Loaded(
+        Settings(**values), {row.name: origins.get(row.name, "default") for row in TABLE}, file, tuple(warnings)
+    )
+
+
+def default_database() -> str:
+    """The URL of the store in the user's data directory (Linux, macOS and Windows each have their own place)."""
+    from platformdirs import user_data_path
+
+    return f"sqlite:///{(user_data_path('dolmen', appauthor=False) / 'dolmen.db').as_posix()}"
+
+
+def default_file() -> Path:
+    """Where the configuration file is looked for when nothing names another."""
+    from platformdirs import user_config_path
+
+    return user_config_path("dolmen", appauthor=False) / FILE_NAME
+
+
+def shown(row: Setting, value: object) -> str:
+    """The value as text for people: secrets are not shown, and neither are passwords in URLs."""
+    if row.secret:
+        return "(set, not shown)" if value else "(not set)"
+    if value is None or value == "" or value == ():
+        return "(not set)"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return without_password(str(value))
+
+
+def without_password(url: str) -> str:
+    """The URL with its password replaced by `***`, also one in a query string."""
+    url = re.sub(r"(?<=://)([^/@:\s]*):[^@\s]*@(?=[^@]*$)", r"\1:***@", url)
+    return re.sub(r"(?i)((?:password|sslpassword)=)[^&\s]*", r"\1***", url)
+
+
+def _file(named: object) -> Path | None:
+    if named:
+        path = Path(str(named)).expanduser()
+        if not path.is_file():
+            raise DolmenError(
+                "configuration",
+                f"There is no configuration file {path}.",
+                "Create it, or unset DOLMEN_CONFIG and leave --config out.",
+            )
+        return path
+    path = default_file()
+    return path if path.is_file() else None
+
+
+def _read(file: Path) -> dict[str, object]:
+    import tomllib
+
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+        return _flat(tomllib.loads(text))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DolmenError(
+            "configuration", f"The configuration file {file} cannot be read: {error}.", "Correct it: TOML, in UTF-8."
+        ) from error
+
+
+def _flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for key, value in table.items():
+        name = (prefix + key).replace("-", "_").lower()
+        if isinstance(value, dict):
+            flat.update(_flat(value, name + "_"))
+        else:
+            flat[name] = value
+    return flat
+
+
+def _where(origin: Origin, row: Setting, place: str) -> str:
+    match origin:
+        case "flag":
+            return "--" + row.name.replace("_", "-")
+        case "environment":
+            return row.variable
+        case _:
+            return f"`{row.name}` in {place}"
+
+
+def _parse(row: Setting, raw: object, where: str) -> Any:
+    value = _typed(row, raw, where)
+    if row.choices and value not in row.choices:
+        raise _refuse(row, where, f"is one of {', '.join(row.choices)}")
+    if row.least is not None and isinstance(value, int | float) and value < row.least:
+        raise _refuse(row, where, f"is at least {row.least:g}")
+    return value
+
+
+def _typed(row: Setting, raw: object, where: str) -> object:
+    text = raw.strip() if isinstance(raw, str) else raw
+    match row.type:
+        case "text":
+            if isinstance(text, str):
+                return text.lower() if row.choices else text
+            raise _refuse(row, where, "is a text")
+        case "path":
+            return str(Path(str(text)).expanduser())
+        case "integer" | "number":
+            return _number(row, text, where)
+        case "switch":
+            return _switch(row, text, where)
+        case "list":
+            items = text if isinstance(text, list | tuple) else str(text).split(",")
+            return tuple(str(item).strip() for item in items if str(item).strip())
+
+
+def _number(row: Setting, raw: object, where: str) -> int | float:
+    what = "is a whole number" if row.type == "integer" else "is a number"
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise _refuse(row, where, what)
+    try:
+        return int(str(raw).replace("_", "")) if row.type == "integer" else float(raw)
+    except ValueError:
+        raise _refuse(row, where, what) from None
+
+
+def _switch(row: Setting, raw: object, where: str) -> bool:
+    word = str(raw).lower()
+    if word in ("1", "true", "yes", "on"):
+        return True
+    if word in ("0", "false", "no", "off"):
+        return False
+    raise _refuse(row, where, "is `on` or `off`")
+
+
+def _refuse(row: Setting, where: str, rule: str) -> DolmenError:
+    return DolmenError(
+        "configuration", f"{where} has a value that it does not take.", f"`{row.name}` {rule}. {row.help}"
+    )
+
+
+def _unknown(origin: Origin, name: str, place: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, _BY_NAME, 1, 0.6)
+    if origin == "environment":
+        said = f"The environment variable {PREFIX}{name.upper()} is no setting of Dolmen"
+        return f"{said}; did you mean {_BY_NAME[near[0]].variable}?" if near else f"{said}."
+    said = f"`{name}` in {place} is no setting of Dolmen" if origin == "file" else f"{name!r} is no setting"
+    return f"{said}; did you mean `{near[0]}`?" if near else f"{said}."
