@@ -69,3 +69,10 @@ def decide(actor: Actor, kind: Kind | None = None) -> tuple[Decision, str]:
     if kind == "preference":
         return "queue", "kind"
     return "apply", ""
+
+
+def decide_purge(actor: Actor) -> tuple[Decision, str]:
+    """Destroying for good is a person's decision: an agent's request waits, unless its connection is `admin`."""
+    if actor.human or actor.mode == "admin":
+        return "apply", ""
+    return "queue", "purge"

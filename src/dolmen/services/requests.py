@@ -48,6 +48,8 @@ class NewMemory:
     attrs: Mapping[str, Any] = field(default_factory=dict)
     created_at: int | None = None
     """Imports only: when the statement was made elsewhere."""
+    id: str | None = None
+    """Chosen by an operation that needs to know it beforehand; callers leave it out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""What a memory must look like to be stored; decided here once, for every door."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import (
+    CONTENT_LIMIT,
+    FOLDER_LIMIT,
+    KEY_LIMIT,
+    KINDS,
+    LINKS_LIMIT,
+    SOURCE_LIMIT,
+    TAG_LIMIT,
+    TAGS_LIMIT,
+    TITLE_LIMIT,
+    TTL_LIMIT,
+    Case,
+)
+from dolmen.domain.text import clean
+from dolmen.domain.values import SECOND
+from dolmen.services.recording import refuse_secrets
+from dolmen.services.requests import NewLink, NewMemory
+
+_REL = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+def checked(item: NewMemory) -> NewMemory:
+    """The item as it will be stored: texts cleaned of what no engine can hold, limits kept, no secrets.
+
+    Raises:
+        DolmenError: `invalid-argument`, `too-large` or `secret-detected`.
+    """
+    text = content_text(item.content)
+    title = short_text(item.title, "title", TITLE_LIMIT)
+    tags = tag_names(item.tags)
+    source = short_text(item.source, "source", SOURCE_LIMIT)
+    case = None if item.case is None else case_fields(item.case)
+    refuse_secrets(text, title, source, *tags, *(() if case is None else (case.goal, case.outcome)))
+    if item.kind is not None and item.kind not in KINDS:
+        raise DolmenError("invalid-argument", f"There is no kind {item.kind!r}.", f"Use one of {', '.join(KINDS)}.")
+    if len(item.links) > LINKS_LIMIT:
+        raise DolmenError("too-large", f"{len(item.links)} links.", f"A memory takes at most {LINKS_LIMIT} at once.")
+    return replace(
+        item,
+        content=text,
+        title=title,
+        tags=tags,
+        source=source,
+        case=case,
+        folder=folder_path(item.folder),
+        importance=None if item.importance is None else importance(item.importance),
+        ttl_seconds=None if item.ttl_seconds is None else ttl(item.ttl_seconds),
+        links=tuple(NewLink(relation(link.rel), clean(link.to)[0].strip(), weight(link.weight)) for link in item.links),
+        key=None if not item.key else short_text(item.key, "key", KEY_LIMIT),
+    )
+
+
+def content_text(content: str) -> str:
+    """The statement, whole: stored exactly as given but for NUL and lone surrogates."""
+    text, _ = clean(content)
+    if not text.strip():
+        raise DolmenError("invalid-argument", "The content is empty.", "Write one self-contained statement.")
+    if len(text) > CONTENT_LIMIT:
+        raise DolmenError(
+            "too-large",
+            f"The content has {len(text)} characters; a memory holds at most {CONTENT_LIMIT}.",
+            "Split it into statements that stand alone and remember each.",
+        )
+    return text
+
+
+def short_text(value: str, name: str, limit: int) -> str:
+    text = clean(value)[0].strip()
+    if len(text) > limit:
+        raise DolmenError("too-large", f"The {name} has {len(text)} characters.", f"Use at most {limit}.")
+    return text
+
+
+def tag_names(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Tags without `#`, each once, in their order."""
+    names = tuple(dict.fromkeys(t for tag in tags if (t := short_text(tag, "tag", TAG_LIMIT).lstrip("#").strip())))
+    if len(names) > TAGS_LIMIT:
+        raise DolmenError("too-large", f"{len(names)} tags.", f"Use at most {TAGS_LIMIT}.")
+    return names
+
+
+def folder_path(folder: str) -> str:
+    """`a/b/c`: a place inside a scope, never a path of a file system."""
+    path = "/".join(part for part in short_text(folder, "folder", FOLDER_LIMIT).replace("\\", "/").split("/") if part)
+    if any(part in (".", "..") for part in path.split("/")):
+        raise DolmenError("invalid-argument", "A folder has no `.` or `..` in it.", "Name it like `guides/deploy`.")
+    return path
+
+
+def case_fields(case: Case) -> Case:
+    return Case(
+        id=short_text(case.id, "case id", KEY_LIMIT),
+        goal=short_text(case.goal, "goal", 1000),
+        outcome=short_text(case.outcome, "outcome", 1000),
+        resolution=short_text(case.resolution, "resolution", 64),
+        phase=short_text(case.phase, "phase", 64),
+    )
+
+
+def importance(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise DolmenError("invalid-argument", f"Importance {value} is out of range.", "Use a number from 0 to 1.")
+    return float(value)
+
+
+def weight(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise DolmenError("invalid-argument", f"Weight {value} is out of range.", "Use a number from 0 to 1.")
+    return float(value)
+
+
+def ttl(seconds: int) -> int:
+    if seconds <= 0 or seconds * SECOND > TTL_LIMIT:
+        raise DolmenError(
+            "invalid-argument", f"ttl_seconds {seconds} is out of range.", f"Use 1 to {TTL_LIMIT // SECOND} (a year)."
+        )
+    return seconds
+
+
+def relation(rel: str) -> str:
+    """A relation: one snake_case verb."""
+    name = rel.strip()
+    if not _REL.fullmatch(name):
+        raise DolmenError(
+            "invalid-argument",
+            f"{rel!r} is no relation.",
+            "Use one snake_case verb: depends_on, part_of, contradicts, caused_by, relates_to, …",
+        )
+    return name

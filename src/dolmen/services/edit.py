@@ -1,0 +1,286 @@
+"""Changing what is stored: amend, supersede, restore; links; marks of verification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dolmen.domain.access import decide, require
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import KINDS, VERIFICATIONS, Case, Link, Memory, Revision, Verification
+from dolmen.domain.text import content_key
+from dolmen.domain.values import SECOND, Actor
+from dolmen.services import checking
+from dolmen.services.indexing import NOTHING, Embedded, embed
+from dolmen.services.recording import audit, queue, reason_text, refuse_secrets, revise, sha
+from dolmen.services.remember import store_one
+from dolmen.services.requests import Edit, Edited, Linked, NewMemory, Verified
+from dolmen.services.runtime import Runtime
+from dolmen.services.scoping import existing, ref_id
+from dolmen.store.contract import Tx
+
+EDITABLE = ("kind", "title", "folder", "tags", "importance", "pinned", "ttl_seconds", "case", "source")
+
+
+def edit(rt: Runtime, actor: Actor, request: Edit) -> Edited:
+    """Amends, supersedes or restores one memory; the state before it stays as a revision.
+
+    Raises:
+        DolmenError: `not-found`; `conflict` when `expected_sha` is stale (with the current text in `data`), when the
+            new text is another memory's, or when nothing can be restored; `gone` for amending what is not served.
+    """
+    require(actor, "write")
+    reason = reason_text(request.reason)
+    content = None if request.content is None else checking.content_text(request.content)
+    fields = checked_fields(request.fields)
+    if request.op == "restore" and (content is not None or fields):
+        raise DolmenError("invalid-argument", "restore takes no content or fields.", "Pass `version`, or nothing.")
+    refuse_secrets(content or "", *[v for v in fields.values() if isinstance(v, str)])
+    texts = [content] if content is not None else []
+    [embedded] = embed(rt.embedder, texts, rt.options.inline_embeddings) or [NOTHING]
+    with rt.store.write() as tx:
+        memory = existing(tx, actor, request.ref)
+        _fresh(memory, request.expected_sha)
+        decision, because = decide(actor, fields.get("kind") if fields.get("kind") != memory.kind else None)
+        if decision == "queue":
+            return _queued(tx, actor, request, memory, content, fields, reason, because)
+        if request.op == "restore":
+            return restore_in(tx, actor, memory, request.version, reason)
+        if request.op == "supersede":
+            return _supersede(rt, tx, actor, memory, content, fields, embedded)
+        return amend_in(tx, actor, memory, content, fields, reason, embedded)
+
+
+def amend_in(
+    tx: Tx,
+    actor: Actor,
+    memory: Memory,
+    content: str | None,
+    fields: Mapping[str, Any],
+    reason: str = "",
+    embedded: Embedded = NOTHING,
+) -> Edited:
+    """Changes text or fields of a memory that is served or proposed."""
+    if memory.status not in ("active", "proposed"):
+        raise DolmenError(
+            "gone", f"Memory {memory.id} is {memory.status}.", "Restore it first (`edit` with op `restore`)."
+        )
+    changes = _changes(tx, fields)
+    if content is not None:
+        changes["text"] = content
+    if actor.human:
+        changes["trust"] = "user"
+    changes = {name: value for name, value in changes.items() if getattr(memory, name) != value}
+    if not set(changes) - {"trust"}:
+        return Edited("unchanged", memory.id, memory.version, sha(memory), memory=memory)
+    if memory.verification in ("verified", "stale", "rejected") and "text" in changes:
+        changes["verification"] = "accepted"  # the mark was for the words that stood there
+        changes["verified_by"] = ""
+    after = revise(tx, actor, memory, "amend", reason, embedded, **changes)
+    audit(tx, actor, "edit:amend", memory.id)
+    return Edited("updated", after.id, after.version, sha(after), memory=after)
+
+
+def restore_in(tx: Tx, actor: Actor, memory: Memory, version: int | None, reason: str = "") -> Edited:
+    """Goes back to an earlier version, as a new one; without a version, undoes the last change."""
+    revisions = tx.memories.revisions(actor.vault, memory.id)
+    target = _target(memory, revisions, version)
+    taken = tx.memories.by_content(
+        actor.vault, target.scope, target.label, target.kind, content_key(target.text)
+    )
+    if target.status in ("active", "proposed") and taken is not None and taken.id != memory.id:
+        raise DolmenError(
+            "conflict", f"Memory {taken.id} says the same now.", "Forget that one first, or leave this one as it is."
+        )
+    keep = {name: getattr(target, name) for name in _RESTORED}
+    after = revise(tx, actor, memory, "restore", reason, **keep)
+    audit(tx, actor, "edit:restore", memory.id)
+    return Edited("updated", after.id, after.version, sha(after), memory=after)
+
+
+_RESTORED = (
+    "scope", "kind", "label", "text", "status", "trust", "verification", "verified_by", "title", "folder", "tags",
+    "importance", "pinned", "source", "case", "attrs", "expires_at", "supersedes", "superseded_by",
+)  # fmt: skip
+
+
+def _target(memory: Memory, revisions: Sequence[Revision], version: int | None) -> Memory:
+    if not revisions:
+        raise DolmenError("conflict", f"Memory {memory.id} has never changed.", "There is nothing to restore.")
+    if version is None:
+        return revisions[-1].memory
+    for revision in revisions:
+        if revision.memory.version == version:
+            return revision.memory
+    known = ", ".join(str(r.memory.version) for r in revisions)
+    raise DolmenError("not-found", f"Memory {memory.id} has no version {version}.", f"Choose one of {known}.")
+
+
+def _supersede(
+    rt: Runtime,
+    tx: Tx,
+    actor: Actor,
+    memory: Memory,
+    content: str | None,
+    fields: Mapping[str, Any],
+    embedded: Embedded,
+) -> Edited:
+    if content is None:
+        raise DolmenError("invalid-argument", "supersede needs content.", "Pass the statement that replaces this one.")
+    changes = _changes(tx, fields)
+    new = NewMemory(
+        content=content,
+        kind=changes.get("kind", memory.kind),
+        label=memory.label,
+        project=memory.scope.removeprefix("project:"),
+        title=changes.get("title", memory.title),
+        folder=changes.get("folder", memory.folder),
+        tags=changes.get("tags", memory.tags),
+        importance=changes.get("importance", memory.importance),
+        pinned=changes.get("pinned", memory.pinned),
+        case=changes.get("case", memory.case),
+        source=changes.get("source", ""),
+        ttl_seconds=fields.get("ttl_seconds"),
+        supersedes=(memory.id,),
+    )
+    result = store_one(rt, tx, actor, new, embedded, origin="edit:supersede")
+    if result.memory is None or result.outcome == "duplicate" and result.ref == memory.id:
+        return Edited("unchanged", memory.id, memory.version, sha(memory), memory=memory)
+    old = existing(tx, actor, memory.id)
+    outcome = "queued" if result.outcome == "proposed" else "updated"
+    return Edited(
+        outcome, old.id, old.version, sha(old), result.ref, result.proposal, result.because, memory=result.memory
+    )
+
+
+def _fresh(memory: Memory, expected: str | None) -> None:
+    if expected is None or expected == sha(memory):
+        return
+    raise DolmenError(
+        "conflict",
+        f"Memory {memory.id} has changed since it was read (now version {memory.version}).",
+        "Take the current text below into account and edit again with its sha.",
+        sha=sha(memory),
+        version=memory.version,
+        current=memory.text,
+    )
+
+
+def checked_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an edit, each in the form in which it is kept.
+
+    Raises:
+        DolmenError: `invalid-argument` naming an unknown field or a wrong value.
+    """
+    if unknown := sorted(set(fields) - set(EDITABLE)):
+        raise DolmenError(
+            "invalid-argument", f"Unknown field {unknown[0]!r}.", f"Fields that can be set: {', '.join(EDITABLE)}."
+        )
+    out: dict[str, Any] = {}
+    for name, value in fields.items():
+        try:
+            out[name] = _checked(name, value)
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            raise DolmenError("invalid-argument", f"{name}: {value!r} does not fit.", f"Correct {name}.") from error
+    return out
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name == "kind":
+        if value not in KINDS:
+            raise DolmenError("invalid-argument", f"There is no kind {value!r}.", f"Use one of {', '.join(KINDS)}.")
+        return value
+    if name == "tags":
+        return checking.tag_names(tuple([value] if isinstance(value, str) else value))
+    if name == "importance":
+        return checking.importance(float(value))
+    if name == "ttl_seconds":
+        return None if value is None else checking.ttl(int(value))
+    if name == "pinned":
+        return bool(value)
+    if name == "case":
+        return None if value is None else checking.case_fields(value if isinstance(value, Case) else Case(**value))
+    if name == "folder":
+        return checking.folder_path(str(value or ""))
+    limit = {"title": checking.TITLE_LIMIT, "source": checking.SOURCE_LIMIT}[name]
+    return checking.short_text(str(value or ""), name, limit)
+
+
+def _changes(tx: Tx, fields: Mapping[str, Any]) -> dict[str, Any]:
+    changes = dict(fields)
+    if "ttl_seconds" in changes:
+        seconds = changes.pop("ttl_seconds")
+        changes["expires_at"] = None if seconds is None else tx.now + seconds * SECOND
+    return changes
+
+
+def _queued(
+    tx: Tx,
+    actor: Actor,
+    request: Edit,
+    memory: Memory,
+    content: str | None,
+    fields: Mapping[str, Any],
+    reason: str,
+    because: str,
+) -> Edited:
+    plain = {k: asdict(v) if isinstance(v, Case) else list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
+    payload = {"content": content, "fields": plain, "version": request.version}
+    proposal = queue(tx, actor, request.op, because, memory, payload, reason)
+    return Edited("queued", memory.id, memory.version, sha(memory), proposal=proposal.id, because=because)
+
+
+# ----------------------------------------------------------------------------------------------------------------- link
+def link(rt: Runtime, actor: Actor, source: str, rel: str, to: str, weight: float = 1.0) -> Linked:
+    """Adds a typed edge; the same edge twice answers `unchanged` (C-120). The target may not exist yet."""
+    require(actor, "write")
+    rel, weight = checking.relation(rel), checking.weight(weight)
+    with rt.store.write() as tx:
+        memory = existing(tx, actor, source)
+        target = ref_id(to)
+        if target == memory.id:
+            raise DolmenError("invalid-argument", "A memory is not linked to itself.", "Name another memory in `to`.")
+        resolved = tx.memories.get(actor.vault, target) is not None
+        decision, because = decide(actor)
+        if decision == "queue":
+            proposal = queue(tx, actor, "link", because, memory, {"rel": rel, "to": target, "weight": weight})
+            return Linked("queued", memory.id, rel, target, resolved, proposal.id, because)
+        new = tx.links.add(actor.vault, Link(memory.id, rel, target, weight, tx.now, actor.agent))
+        if new:
+            audit(tx, actor, "link", memory.id)
+        return Linked("stored" if new else "unchanged", memory.id, rel, target, resolved)
+
+
+# --------------------------------------------------------------------------------------------------------------- verify
+def verify(rt: Runtime, actor: Actor, refs: Sequence[str], state: str, note: str = "") -> Verified:
+    """Marks what somebody checked; never changes the text. Refs that are not here are named in the answer."""
+    require(actor, "write")
+    if state not in VERIFICATIONS:
+        raise DolmenError("invalid-argument", f"No state {state!r}.", f"Use one of {', '.join(VERIFICATIONS)}.")
+    if not refs:
+        raise DolmenError("invalid-argument", "There is nothing to verify.", "Pass at least one ref.")
+    mark: Verification = state  # type: ignore[assignment]  # checked against VERIFICATIONS above
+    with rt.store.write() as tx:
+        found = tx.memories.many(actor.vault, [ref_id(ref) for ref in refs])
+        missing = tuple(ref for ref in refs if ref_id(ref) not in found)
+        if not found:
+            raise DolmenError("not-found", "None of the refs is here.", "Recall to find them again.")
+        decision, because = decide(actor)
+        if decision == "queue":
+            payload = {"state": mark, "refs": list(found)}
+            proposal = queue(tx, actor, "verify", because, next(iter(found.values())), payload, reason_text(note))
+            return Verified(mark, (), missing, proposal.id, because)
+        return Verified(mark, verify_in(tx, actor, list(found.values()), mark, reason_text(note)), missing)
+
+
+def verify_in(tx: Tx, actor: Actor, memories: Sequence[Memory], mark: Verification, note: str = "") -> tuple[str, ...]:
+    """Marks memories in the caller's transaction; a person's mark makes them trusted as the user's."""
+    for memory in memories:
+        changes: dict[str, Any] = {"verification": mark, "verified_by": actor.person if actor.human else actor.agent}
+        if actor.human and mark == "verified":
+            changes["trust"] = "user"
+        if any(getattr(memory, name) != value for name, value in changes.items()):
+            revise(tx, actor, memory, "verify", note, **changes)
+    audit(tx, actor, "verify", ",".join(m.id for m in memories)[:400])
+    return tuple(m.id for m in memories)

@@ -1,0 +1,105 @@
+"""Three ways to forget: hide it, say that it no longer holds, destroy it (C-124, C-130)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dolmen.domain.access import decide, decide_purge, require
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import STATUSES, Memory
+from dolmen.domain.text import fold
+from dolmen.domain.values import Actor
+from dolmen.services.recording import audit, queue, reason_text, revise
+from dolmen.services.requests import Forget, ForgetMode, Forgotten
+from dolmen.services.runtime import Runtime
+from dolmen.services.scoping import existing, visible
+from dolmen.store.contract import Filter, Tx
+
+QUERY_LIMIT = 20
+"""Memories that one `query` may forget; a longer list is refused to nobody, but shown and cut."""
+_EXCERPT = 160
+
+
+def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
+    """Forgets one memory (`ref`), several (`refs`), or those in sight that contain exactly these words (`query`).
+
+    `soft` hides it and can be undone; `invalidate` keeps it as history that no longer holds; `purge` destroys the row,
+    its revisions, its index entries and every proposal about it. Forgetting again answers `unchanged`.
+
+    Raises:
+        DolmenError: `not-found`; `invalid-argument` without a target.
+    """
+    require(actor, "write")
+    reason = reason_text(request.reason)
+    with rt.store.write() as tx:
+        targets, truncated = _targets(tx, actor, request)
+        refs = tuple(m.id for m in targets)
+        answer = Forgotten("unchanged", request.mode, refs, truncated=truncated)
+        if request.dry_run:
+            return replace(answer, outcome="would", texts=tuple(m.text[:_EXCERPT] for m in targets))
+        pending = [m for m in targets if _changes(m, request.mode)]
+        if not pending:
+            return answer
+        decision, because = decide_purge(actor) if request.mode == "purge" else decide(actor)
+        if decision == "queue":
+            payload = {"mode": request.mode, "refs": [m.id for m in pending]}
+            proposal = queue(tx, actor, "forget", because, pending[0], payload, reason)
+            return replace(answer, outcome="queued", proposal=proposal.id, because=because)
+        forget_in(tx, actor, pending, request.mode, reason)
+        return replace(answer, outcome="purged" if request.mode == "purge" else "deleted")
+
+
+def forget_in(tx: Tx, actor: Actor, memories: Sequence[Memory], mode: ForgetMode, reason: str = "") -> None:
+    """Forgets memories in the caller's transaction."""
+    if mode == "purge":
+        tx.memories.purge(actor.vault, [m.id for m in memories])
+    for memory in memories:
+        if mode == "soft":
+            revise(tx, actor, memory, "forget", reason, status="deleted", attrs=_first(memory, actor, reason))
+        elif mode == "invalidate":
+            revise(tx, actor, memory, "invalidate", reason, status="superseded", attrs=_first(memory, actor, reason))
+    # The audit of a purge names the ids and the number, never what was said.
+    audit(tx, actor, f"forget:{mode}", ",".join(m.id for m in memories)[:400])
+
+
+def _first(memory: Memory, actor: Actor, reason: str) -> dict[str, object]:
+    return {**memory.attrs, "forgotten_by": actor.agent, "forget_reason": reason}
+
+
+def _changes(memory: Memory, mode: ForgetMode) -> bool:
+    if mode == "purge":
+        return True
+    if mode == "soft":
+        return memory.status != "deleted"
+    return memory.status in ("active", "proposed")
+
+
+def _targets(tx: Tx, actor: Actor, request: Forget) -> tuple[list[Memory], bool]:
+    named = [*([request.ref] if request.ref else []), *request.refs]
+    if bool(named) == bool(request.query):
+        raise DolmenError("invalid-argument", "Name what to forget.", "Pass `ref` or `query`, one of the two.")
+    if named:
+        return [existing(tx, actor, ref) for ref in dict.fromkeys(named)], False
+    statuses = STATUSES if request.mode == "purge" else ("active", "proposed")
+    sight = visible(tx, actor, request.project, statuses=statuses, include_expired=True)
+    found = containing(tx, sight, request.query or "", QUERY_LIMIT + 1)
+    if not found:
+        raise DolmenError("not-found", "Nothing in sight contains these words.", "Recall first, then forget by ref.")
+    return found[:QUERY_LIMIT], len(found) > QUERY_LIMIT
+
+
+def containing(tx: Tx, sight: Filter, words: str, limit: int) -> list[Memory]:
+    """Memories that contain the words as they are written, but for case and width."""
+    needle = fold(words.strip())
+    if not needle:
+        raise DolmenError("invalid-argument", "The query is empty.", "Pass the words that the memory contains.")
+    found: list[Memory] = []
+    after: str | None = None
+    while len(found) < limit:
+        page = tx.memories.select(sight, limit=500, after=after)
+        found.extend(m for m in page if needle in fold(m.text))
+        if len(page) < 500:
+            break
+        after = page[-1].id
+    return found[:limit]

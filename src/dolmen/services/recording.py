@@ -1,0 +1,89 @@
+"""Small steps that every write shares: who changed it, the audit row, a queued proposal."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from dolmen.domain.memory import Memory
+from dolmen.domain.proposal import Proposal, ProposalOp
+from dolmen.domain.secrets import find, redact
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import REASON_LIMIT
+from dolmen.domain.text import clean, content_key
+from dolmen.domain.values import Actor, Change
+from dolmen.services.indexing import NOTHING, Embedded, reindex
+from dolmen.store.contract import AuditEntry, Tx
+
+
+def change(tx: Tx, actor: Actor, op: str, reason: str = "") -> Change:
+    """Who changes a thing now, and why."""
+    return Change(tx.now, op, actor.agent, actor.person, actor.connection, reason)
+
+
+def audit(tx: Tx, actor: Actor, op: str, detail: str = "") -> None:
+    """One row for a write that succeeded, in the write's own transaction (C-359)."""
+    tx.journal.audit([AuditEntry(tx.new_id(), actor.vault, tx.now, actor.connection, actor.agent, op, detail)])
+
+
+def sha(memory: Memory) -> str:
+    """The version token of a memory: changes whenever anything that an edit can set changes."""
+    state = (memory.id, memory.version, memory.status, memory.text)
+    return hashlib.sha256("\x1f".join(map(str, state)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def revise(
+    tx: Tx, actor: Actor, before: Memory, op: str, reason: str = "", embedded: Embedded = NOTHING, **changes: Any
+) -> Memory:
+    """Changes a memory: the new state, the revision of the old one, and the index, in one step."""
+    after = before.with_(**changes, version=before.version + 1, updated_at=tx.now)
+    tx.memories.update(before, after, change(tx, actor, op, reason), content_key(after.text))
+    reindex(tx, before, after, embedded)
+    return after
+
+
+def queue(
+    tx: Tx,
+    actor: Actor,
+    op: ProposalOp,
+    because: str,
+    memory: Memory | None,
+    payload: Mapping[str, Any],
+    reason: str = "",
+) -> Proposal:
+    """Keeps a write for a person to decide."""
+    proposal = Proposal(
+        id=tx.new_id(),
+        vault=actor.vault,
+        op=op,
+        memory=memory.id if memory else None,
+        base_version=memory.version if memory else None,
+        payload=payload,
+        reason=reason,
+        because=because,
+        agent=actor.agent,
+        person=actor.person,
+        connection=actor.connection,
+        created_at=tx.now,
+    )
+    tx.proposals.add(proposal)
+    audit(tx, actor, f"propose:{op}", proposal.id)
+    return proposal
+
+
+def refuse_secrets(*texts: str) -> None:
+    """Refuses text that holds a credential; names its kind, never its value (C-300)."""
+    kinds = sorted({found.kind for text in texts if text for found in find(text)})
+    if kinds:
+        raise DolmenError(
+            "secret-detected",
+            f"The text holds a secret ({', '.join(kinds)}); it was not stored.",
+            "Say where the secret is kept instead of the secret itself, and try again.",
+            kinds=kinds,
+        )
+
+
+def reason_text(reason: str) -> str:
+    """A reason as it is kept: secrets redacted, cut at its limit (C-300, C-124)."""
+    return redact(clean(reason)[0])[0][:REASON_LIMIT]

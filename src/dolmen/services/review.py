@@ -1,0 +1,203 @@
+"""Writes that wait for a person: list them, see them as a diff, apply or reject."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dolmen.domain.access import require
+from dolmen.domain.errors import DolmenError, not_found
+from dolmen.domain.memory import HANDOFF, Case, Link, Memory
+from dolmen.domain.proposal import Proposal, ProposalStatus
+from dolmen.domain.values import Actor
+from dolmen.services.edit import EDITABLE, amend_in, checked_fields, restore_in, verify_in
+from dolmen.services.forget import forget_in
+from dolmen.services.reading import text_diff
+from dolmen.services.recording import audit, reason_text, revise
+from dolmen.services.remember import store_one, supersede
+from dolmen.services.requests import NewMemory, ReviewItem
+from dolmen.services.runtime import Runtime
+from dolmen.services.sessions import handoffs
+from dolmen.services.similarity import similar
+from dolmen.services.indexing import NOTHING
+from dolmen.store.contract import Tx
+
+
+def pending(rt: Runtime, actor: Actor, status: ProposalStatus | None = "pending", limit: int = 200) -> list[ReviewItem]:
+    """Proposals, oldest first, each with what it would change; agents see their own, people all."""
+    require(actor, "read")
+    with rt.store.read() as tx:
+        own = None if actor.human or actor.mode == "admin" else actor.connection
+        return [item(rt, tx, proposal) for proposal in tx.proposals.select(actor.vault, status, own, limit)]
+
+
+def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = False) -> ReviewItem:
+    """Does what was proposed; the result is trusted as the user's, since a person agreed.
+
+    Raises:
+        DolmenError: `not-found`; `conflict` when it was decided already, or when the memory changed since the proposal
+            and `force` is not set; `forbidden` for anybody but a person or an admin connection.
+    """
+    require(actor, "admin")
+    with rt.store.write() as tx:
+        proposal = _open(tx, actor, id)
+        shown = item(rt, tx, proposal)
+        if shown.stale and not force:
+            raise DolmenError(
+                "conflict",
+                f"Memory {proposal.memory} has changed since this was proposed.",
+                "Look at it again, then apply with `force`, or reject it.",
+            )
+        _APPLY[proposal.op](rt, tx, actor, proposal)
+        _decide(tx, actor, proposal, "applied", note)
+        return replace(shown, status="applied")
+
+
+def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:
+    """Says no: a proposed memory is deleted (and kept as history), a proposed change is not made."""
+    with rt.store.write() as tx:
+        proposal = _open(tx, actor, id)
+        own = proposal.connection == actor.connection
+        require(actor, "write" if own else "admin")
+        shown = item(rt, tx, proposal)
+        memory = None if proposal.memory is None else tx.memories.get(actor.vault, proposal.memory)
+        if proposal.op == "remember" and memory is not None and memory.status == "proposed":
+            revise(tx, actor, memory, "reject", reason_text(note), status="deleted", verification="rejected")
+        status: ProposalStatus = "withdrawn" if own and not actor.human else "rejected"
+        _decide(tx, actor, proposal, status, note)
+        return replace(shown, status=status)
+
+
+def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
+    """A proposal as a person sees it."""
+    memory = None if proposal.memory is None else tx.memories.get(proposal.vault, proposal.memory)
+    alike = similar(rt, tx, memory, NOTHING) if memory is not None and proposal.op == "remember" else ()
+    return ReviewItem(
+        id=proposal.id,
+        op=proposal.op,
+        ref=proposal.memory,
+        scope=memory.scope if memory else "",
+        kind=memory.kind if memory else "",
+        agent=proposal.agent,
+        created_at=proposal.created_at,
+        because=proposal.because,
+        reason=proposal.reason,
+        diff=_diff(proposal, memory),
+        stale=memory is not None and proposal.status == "pending" and memory.version != proposal.base_version,
+        status=proposal.status,
+        similar=alike,
+    )
+
+
+def _diff(proposal: Proposal, memory: Memory | None) -> str:
+    if memory is None:
+        return ""
+    payload = proposal.payload
+    if proposal.op == "remember":
+        return text_diff(None, memory)
+    lines: list[str] = []
+    if payload.get("content") is not None:
+        lines.append(text_diff(memory, payload["content"]))
+    for name, value in dict(payload.get("fields") or {}).items():
+        lines += [f"-{name}: {getattr(memory, name, '')}", f"+{name}: {value}"]
+    if proposal.op == "forget":
+        lines += [f"-{memory.text}", f"({payload.get('mode')}: {len(payload.get('refs', []))} memories)"]
+    if proposal.op == "link":
+        lines.append(f"+{memory.id} {payload.get('rel')} {payload.get('to')}")
+    if proposal.op == "verify":
+        lines += [f"-verification: {memory.verification}", f"+verification: {payload.get('state')}"]
+    return "\n".join(line for line in lines if line)
+
+
+def _open(tx: Tx, actor: Actor, id: str) -> Proposal:
+    proposal = tx.proposals.get(actor.vault, id)
+    if proposal is None:
+        raise not_found("Proposal", id)
+    if proposal.status != "pending":
+        raise DolmenError("conflict", f"The proposal was already {proposal.status}.", "List what is pending.")
+    return proposal
+
+
+def _decide(tx: Tx, actor: Actor, proposal: Proposal, status: ProposalStatus, note: str) -> None:
+    if not tx.proposals.decide(actor.vault, proposal.id, status, tx.now, actor.person or actor.agent, reason_text(note)):
+        raise DolmenError("conflict", "Somebody decided this proposal just now.", "List what is pending.")
+    audit(tx, actor, f"review:{status}", proposal.id)
+
+
+def _target(tx: Tx, actor: Actor, proposal: Proposal) -> Memory:
+    memory = None if proposal.memory is None else tx.memories.get(actor.vault, proposal.memory)
+    if memory is None:
+        raise DolmenError("gone", "The memory of this proposal was purged.", "Reject the proposal.")
+    return memory
+
+
+def _apply_remember(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    memory = _target(tx, actor, proposal)
+    if memory.status != "proposed":
+        raise DolmenError("conflict", f"The memory is {memory.status} now.", "Reject the proposal.")
+    older = [m for id in proposal.payload.get("supersedes", ()) if (m := tx.memories.get(actor.vault, id))]
+    if memory.label == HANDOFF:
+        older += handoffs(tx, actor, memory.scope)
+    after = revise(tx, actor, memory, "approve", status="active", trust="user", verification="verified",
+                   verified_by=actor.person)  # fmt: skip
+    for old in older:
+        if old.status == "active" and old.id != after.id:
+            supersede(tx, actor, old, after.id)
+
+
+def _fields(payload: dict[str, Any]) -> dict[str, Any]:
+    fields = dict(payload.get("fields") or {})
+    if isinstance(fields.get("case"), dict):
+        fields["case"] = Case(**fields["case"])
+    return checked_fields({name: value for name, value in fields.items() if name in EDITABLE})
+
+
+def _apply_amend(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    payload = dict(proposal.payload)
+    amend_in(tx, actor, _target(tx, actor, proposal), payload.get("content"), _fields(payload), proposal.reason)
+
+
+def _apply_supersede(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    old, payload = _target(tx, actor, proposal), dict(proposal.payload)
+    fields = _fields(payload)
+    fields.pop("ttl_seconds", None)
+    new = NewMemory(
+        content=payload["content"],
+        kind=fields.pop("kind", old.kind),
+        label=old.label,
+        project=old.scope.removeprefix("project:"),
+        supersedes=(old.id,),
+        **{**{"title": old.title, "folder": old.folder, "tags": old.tags, "case": old.case}, **fields},
+    )
+    store_one(rt, tx, replace(actor, human=True), new, origin="review:supersede")
+
+
+def _apply_restore(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    restore_in(tx, actor, _target(tx, actor, proposal), proposal.payload.get("version"), proposal.reason)
+
+
+def _apply_forget(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    found = tx.memories.many(actor.vault, list(proposal.payload.get("refs", ())))
+    forget_in(tx, actor, list(found.values()), proposal.payload["mode"], proposal.reason)
+
+
+def _apply_link(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    memory, payload = _target(tx, actor, proposal), proposal.payload
+    tx.links.add(actor.vault, Link(memory.id, payload["rel"], payload["to"], payload["weight"], tx.now, proposal.agent))
+
+
+def _apply_verify(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    found = tx.memories.many(actor.vault, list(proposal.payload.get("refs", ())))
+    verify_in(tx, actor, list(found.values()), proposal.payload["state"], proposal.reason)
+
+
+_APPLY = {
+    "remember": _apply_remember,
+    "amend": _apply_amend,
+    "supersede": _apply_supersede,
+    "restore": _apply_restore,
+    "forget": _apply_forget,
+    "link": _apply_link,
+    "verify": _apply_verify,
+    "handoff": _apply_remember,
+}

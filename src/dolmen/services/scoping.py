@@ -1,0 +1,63 @@
+"""What a call may see: the one place that turns an actor and a `project` argument into scopes and a filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dolmen.domain.errors import DolmenError, not_found
+from dolmen.domain.identity import scope_of
+from dolmen.domain.memory import Memory
+from dolmen.domain.values import USER_SCOPE, Actor
+from dolmen.store.contract import Filter, Tx
+
+EVERY_PROJECT = "*"
+"""The `project` argument that reads every project of the vault."""
+
+
+def scope_for(tx: Tx, actor: Actor, project: str | None) -> str:
+    """The scope that a write goes to: the named project, else the connection's default, else `user`.
+
+    `project="user"` names the user scope for a connection that has a default project. An alias gives the project that
+    it stands for (B125).
+    """
+    if project == EVERY_PROJECT:
+        raise DolmenError("invalid-project", "A memory belongs to one project.", "Name one project, or leave it out.")
+    name = actor.project if project is None or not project.strip() else project
+    if name is None or name.strip() == USER_SCOPE:
+        return USER_SCOPE
+    return tx.scopes.resolve(actor.vault, scope_of(name))
+
+
+def scopes_for(tx: Tx, actor: Actor, project: str | None) -> tuple[str, ...] | None:
+    """The scopes that a read sees: the project and, always, the user's own (C-28); None for every project."""
+    if project == EVERY_PROJECT:
+        return None
+    scope = scope_for(tx, actor, project)
+    return (USER_SCOPE,) if scope == USER_SCOPE else (USER_SCOPE, scope)
+
+
+def visible(tx: Tx, actor: Actor, project: str | None, **conditions: Any) -> Filter:
+    """The filter of a read; `conditions` are further fields of `Filter`."""
+    return Filter(vault=actor.vault, scopes=scopes_for(tx, actor, project), now=tx.now, **conditions)
+
+
+def only(tx: Tx, actor: Actor, scope: str, **conditions: Any) -> Filter:
+    """The filter of one scope alone."""
+    return Filter(vault=actor.vault, scopes=(scope,), now=tx.now, **conditions)
+
+
+def existing(tx: Tx, actor: Actor, ref: str, what: str = "Memory") -> Memory:
+    """The memory of the actor's vault with that ref, in any status.
+
+    Raises:
+        DolmenError: `not-found`, also for another vault's memory.
+    """
+    memory = tx.memories.get(actor.vault, ref_id(ref))
+    if memory is None:
+        raise not_found(what, ref)
+    return memory
+
+
+def ref_id(ref: str) -> str:
+    """The id in a ref: plain, or as the address `dolmen://memory/<id>`."""
+    return ref.strip().removeprefix("dolmen://memory/").lower()

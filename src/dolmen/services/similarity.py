@@ -1,0 +1,65 @@
+"""What is already stored and says nearly the same (C-111): shown to the writer, who decides."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from dolmen.domain.memory import HANDOFF, SUMMARY, Memory
+from dolmen.domain.text import analyze, trigram_similarity
+from dolmen.services.indexing import Embedded
+from dolmen.services.requests import Similar
+from dolmen.services.runtime import Runtime
+from dolmen.store.contract import Filter, Tx
+
+if TYPE_CHECKING:
+    from dolmen.models.contract import Vector
+
+_SHOWN = 3
+_CANDIDATES = 12
+_COMMON = 300
+"""A token in more passages than this tells two statements apart too little to look for."""
+_EXCERPT = 240
+
+
+def similar(
+    rt: Runtime, tx: Tx, memory: Memory, embedded: Embedded, leave_out: Collection[str] = ()
+) -> tuple[Similar, ...]:
+    """Up to three active memories of the same scope that are close to the new one.
+
+    Close means a calibrated cosine of at least 1 - `max_distance`, or a trigram similarity of at least
+    `similar_trigrams`. Session summaries, handoffs and memories with an expiry are not checked.
+    """
+    if memory.label in (HANDOFF, SUMMARY) or memory.expires_at is not None:
+        return ()
+    near = Filter(vault=memory.vault, scopes=(memory.scope,), now=tx.now)
+    by_meaning = _by_meaning(rt, tx, near, embedded)
+    close = {id: score for id, score in by_meaning.items() if score >= 1 - rt.options.max_distance}
+    candidates = {hit.memory for hit in tx.index.match(near, _telling(tx, near, memory.text), _CANDIDATES)}
+    skip = {memory.id, *leave_out}
+    found = tx.memories.many(memory.vault, [id for id in candidates | set(close) if id not in skip])
+    scored: list[tuple[float, Memory]] = []
+    for other in found.values():
+        alike = trigram_similarity(memory.text, other.text)
+        if other.id in close or alike >= rt.options.similar_trigrams:
+            scored.append((max(alike, close.get(other.id, 0.0)), other))
+    scored.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return tuple(Similar(other.id, other.text[:_EXCERPT], round(score, 3)) for score, other in scored[:_SHOWN])
+
+
+def _telling(tx: Tx, near: Filter, text: str) -> list[str]:
+    """The rarer tokens of a text, which a near copy would share."""
+    tokens = list(dict.fromkeys(analyze(text, query=True)))[:24]
+    _, counts = tx.index.frequencies(near, tokens, _COMMON)
+    return sorted((t for t in tokens if 0 < counts.get(t, 0) <= _COMMON), key=lambda t: counts[t])[:12]
+
+
+def _by_meaning(rt: Runtime, tx: Tx, near: Filter, embedded: Embedded) -> dict[str, float]:
+    """Calibrated cosine per memory: 0 where two unrelated texts of the vault are, 1 for the same text."""
+    if len(embedded.vectors) != 1:
+        return {}
+    model = tx.index.model(embedded.model, embedded.dim, tx.now)
+    query: Vector = embedded.vectors[0]
+    hits = tx.index.nearest(near, model, query, _CANDIDATES)
+    mean, _ = tx.index.background(near, model, query) or (0.0, 0.0)
+    return {hit.memory: max(0.0, (hit.score - mean) / (1 - mean)) for hit in hits if mean < 1}
