@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dolmen.services.journal import JournalBuffer
+from dolmen.services.keycache import KeyCache
 from dolmen.store.contract import Store
 
 if TYPE_CHECKING:
@@ -34,3 +35,4 @@ class Runtime:
     embedder: Embedder | None
     journal: JournalBuffer
     options: Options = field(default_factory=Options)
+    keys: KeyCache = field(default_factory=KeyCache)

@@ -161,6 +161,9 @@ class Memories(Protocol):
     def stream(self, vault: str) -> Iterator[Memory]:
         """Every memory of the vault, oldest first, without holding them all."""
 
+    def matching(self, vault: str, part: str, limit: int) -> list[str]:
+        """Ids that start or end with `part`, which holds only `0-9a-f-`; in any status, in any order."""
+
     def restore(self, memory: Memory, revisions: Sequence[Revision], content_key: str) -> bool:
         """Import: writes the row and its revisions as they are. False when the id is already here."""
 
@@ -216,6 +219,9 @@ class Accounts(Protocol):
     def add_vault(self, id: str, name: str, owner: str, owner_name: str) -> None:
         """With its first person, the owner. Nothing happens when the vault is already there."""
 
+    def owner(self, vault: str) -> str:
+        """The id of its first owner; empty for an unknown vault."""
+
     def add_connection(self, connection: Connection, secret_hash: str) -> None: ...
 
     def by_secret(self, secret_hash: str) -> Connection | None:
@@ -231,6 +237,9 @@ class Accounts(Protocol):
     def setting(self, vault: str, key: str) -> str | None: ...
 
     def set(self, vault: str, key: str, value: str) -> None: ...
+
+    def settings(self, vault: str) -> dict[str, str]:
+        """Everything that was `set`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +286,8 @@ class Journal(Protocol):
 
     def event(self, vault: str, id: str) -> RecallEvent | None: ...
 
-    def feedback(self, entry: Feedback) -> None: ...
+    def feedback(self, entry: Feedback) -> None:
+        """Nothing happens when an entry with its id is already there."""
 
     def feedbacks(self, vault: str) -> Iterator[Feedback]: ...
 

@@ -1,0 +1,1 @@
+"""What runs beside the agent: it reads the working directory and knows neither store nor models."""

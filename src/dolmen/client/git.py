@@ -1,0 +1,161 @@
+"""Which project a working directory is: facts read with git, named by `domain.identity`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from dolmen.domain.identity import ProjectIdentity, RepositoryFacts, identify
+
+TIMEOUT = 2.0
+"""Seconds that one question to git may take; a slower answer counts as none."""
+OVERRIDE_FILE = ".dolmen"
+KEPT_FILE = "dolmen-project"
+"""In git's common directory: the identity of a repository that nothing else names (B118, B122)."""
+
+_OVERRIDE_LIMIT = 64 * 1024
+_MOST_SUPERPROJECTS = 5
+# A hook runs with these set, and they would make git answer for another directory.
+_MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
+
+
+def project(directory: Path) -> ProjectIdentity:
+    """The project of a working directory; keeps an identity made from history in the repository's own git directory.
+
+    Raises:
+        DolmenError: `invalid-project` for a `.dolmen` file that names no usable project.
+    """
+    read = facts(directory)
+    identity = identify(read)
+    if identity.keep and identity.project is not None and read.common_dir is not None:
+        kept = _keep(Path(read.common_dir), identity.project)
+        if kept != identity.project:  # another session was first
+            identity = identify(replace(read, kept_identity=kept))
+    return identity
+
+
+def facts(directory: Path, depth: int = 0) -> RepositoryFacts:
+    """What git and the files say about a directory; a directory in no repository has only its `.dolmen` file."""
+    directory = _existing(directory)
+    places = _ask(directory, "rev-parse", "--git-common-dir", "--is-shallow-repository", "--show-superproject-working-tree")
+    if places is None:
+        return RepositoryFacts(override=_override(directory, None))
+    lines = places.splitlines()
+    common = (directory / lines[0]).resolve()
+    top = _ask(directory, "rev-parse", "--show-toplevel")  # refused in a bare repository
+    toplevel = Path(top) if top else None
+    remotes = _remotes(directory)
+    kept = _kept(common)
+    around = Path(lines[2]) if len(lines) > 2 and lines[2] and depth < _MOST_SUPERPROJECTS else None
+    return RepositoryFacts(
+        remotes=remotes,
+        tracked_remote=_tracked(directory) if len(remotes) > 1 else None,
+        common_dir=common.as_posix(),
+        toplevel=toplevel.as_posix() if toplevel else None,
+        root_commits=() if kept or lines[1] == "true" else _roots(directory),
+        kept_identity=kept,
+        fresh_id=secrets.token_hex(16),
+        override=_override(directory, toplevel or directory),
+        superproject=facts(around, depth + 1) if around else None,
+    )
+
+
+def installed() -> bool:
+    """Whether there is a git to ask."""
+    return shutil.which("git") is not None
+
+
+def _existing(directory: Path) -> Path:
+    """The directory, or the nearest one above it that is still there."""
+    directory = directory.absolute()
+    while not directory.is_dir() and directory != directory.parent:
+        directory = directory.parent
+    return directory
+
+
+def _ask(directory: Path, *question: str) -> str | None:
+    """git's answer without its last line break; None when it refuses, is missing or takes too long."""
+    environment = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(directory), *question],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=TIMEOUT,
+            env=environment,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if answer.returncode:
+        return None
+    return answer.stdout.decode("utf-8", "surrogateescape").rstrip("\r\n")
+
+
+def _remotes(directory: Path) -> tuple[tuple[str, str], ...]:
+    """Names and fetch URLs, as git rewrites them (`url.<base>.insteadOf`)."""
+    found: dict[str, str] = {}
+    for line in (_ask(directory, "remote", "-v") or "").splitlines():
+        name, tab, rest = line.partition("\t")
+        url, _, what = rest.rpartition(" ")
+        if tab and what == "(fetch)":
+            found.setdefault(name, url)
+    return tuple(found.items())
+
+
+def _tracked(directory: Path) -> str | None:
+    branch = _ask(directory, "symbolic-ref", "--quiet", "--short", "HEAD")
+    return _ask(directory, "config", "--get", f"branch.{branch}.remote") if branch else None
+
+
+def _roots(directory: Path) -> tuple[str, ...]:
+    """First commits of the checked out history; of any branch when that one is empty."""
+    for which in ("HEAD", "--all"):
+        if answer := _ask(directory, "rev-list", "--max-parents=0", which):
+            return tuple(answer.split())
+    return ()
+
+
+def _override(directory: Path, toplevel: Path | None) -> str | None:
+    """The nearest `.dolmen` file between the directory and the top of its repository, or, outside one, the home."""
+    last = toplevel.resolve() if toplevel else Path.home()
+    place = directory.resolve()
+    while True:
+        if (text := _text(place / OVERRIDE_FILE)) is not None:
+            return text
+        if place in (last, place.parent):
+            return None
+        place = place.parent
+
+
+def _kept(common: Path) -> str | None:
+    return (_text(common / KEPT_FILE) or "").strip() or None
+
+
+def _text(file: Path) -> str | None:
+    try:
+        if file.is_file():
+            with file.open("rb") as stream:
+                return stream.read(_OVERRIDE_LIMIT).decode("utf-8", "replace")
+    except OSError:
+        pass
+    return None
+
+
+def _keep(common: Path, identity: str) -> str:
+    """Writes the identity unless one is there; gives the one that is there afterwards."""
+    draft = common / f"{KEPT_FILE}.{os.getpid()}.{secrets.token_hex(4)}"
+    try:
+        draft.write_text(identity + "\n", encoding="utf-8", newline="\n")
+        try:
+            os.link(draft, common / KEPT_FILE)  # whole or not at all, and never over another session's
+        finally:
+            draft.unlink()
+    except OSError:  # there already, or a repository that may only be read
+        return _kept(common) or identity
+    return identity

@@ -1,0 +1,205 @@
+"""Who may connect: the vault and its owner, API keys, and the actor that a key or this machine's user stands for."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from dolmen.domain.access import KEY_PREFIX, Connection, require
+from dolmen.domain.errors import DolmenError, not_found
+from dolmen.domain.identity import agent_name, normalize_project
+from dolmen.domain.timeframe import format_utc
+from dolmen.domain.values import MINUTE, MODES, TOOLSETS, USER_SCOPE, Actor, Mode, Toolset
+
+if TYPE_CHECKING:
+    from dolmen.services.runtime import Runtime
+
+MAIN_VAULT = "01900000-0000-7000-8000-000000000001"
+"""The first vault of every store. A fixed id, so that two processes that set one store up at once make one vault."""
+MAIN_OWNER = "01900000-0000-7000-8000-000000000002"
+
+LOCAL = "local"
+"""The connection of the command line, of stdio and of keyless loopback."""
+
+_KEY = re.compile(re.escape(KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
+_TOUCH_EVERY = MINUTE
+
+
+def ensure_vault(rt: Runtime) -> str:
+    """The id of the vault that this machine's user acts in; the first run makes it and its owner (B211)."""
+    with rt.store.read() as tx:
+        vaults = tx.accounts.vaults()
+    if not vaults:
+        with rt.store.write() as tx:
+            tx.accounts.add_vault(MAIN_VAULT, "main", MAIN_OWNER, "owner")
+        return MAIN_VAULT
+    return next((id for id, _ in vaults if id == MAIN_VAULT), vaults[0][0])
+
+
+def local_actor(
+    rt: Runtime,
+    *,
+    agent: str,
+    mode: Mode = "admin",
+    project: str | None = None,
+    toolset: Toolset = "core",
+    human: bool = False,
+) -> Actor:
+    """The owner, acting on their own machine without a key."""
+    vault = ensure_vault(rt)
+    with rt.store.read() as tx:
+        owner = tx.accounts.owner(vault)
+    return Actor(
+        vault=vault,
+        person=owner,
+        agent=agent_name(agent),
+        mode=mode,
+        connection=LOCAL,
+        project=_project(project),
+        toolset=toolset,
+        human=human,
+    )
+
+
+def create_key(
+    rt: Runtime,
+    actor: Actor,
+    *,
+    agent: str,
+    mode: Mode = "write",
+    project: str | None = None,
+    toolset: Toolset = "core",
+    expires_at: int | None = None,
+    label: str = "",
+) -> tuple[Connection, str]:
+    """A new API key: the connection, and the secret, which nobody can see again.
+
+    Raises:
+        DolmenError: `invalid-argument` for an expiry in the past, an unknown mode or toolset, or a label over 200
+            characters; `invalid-project`.
+    """
+    from dolmen.services.recording import audit
+
+    require(actor, "admin")
+    if mode not in MODES:
+        raise DolmenError("invalid-argument", f"There is no mode {mode!r}.", f"Use one of {', '.join(MODES)}.")
+    if toolset not in TOOLSETS:
+        raise DolmenError("invalid-argument", f"There is no toolset {toolset!r}.", f"Use one of {', '.join(TOOLSETS)}.")
+    if len(label) > 200:
+        raise DolmenError("invalid-argument", "The label is longer than 200 characters.", "Shorten it.")
+    secret = KEY_PREFIX + secrets.token_urlsafe(32)
+    with rt.store.write() as tx:
+        if expires_at is not None and expires_at <= tx.now:
+            raise DolmenError("invalid-argument", "The key would expire in the past.", "Choose a later date.")
+        connection = Connection(
+            id=tx.new_id(),
+            vault=actor.vault,
+            person=actor.person,
+            agent=agent_name(agent),
+            mode=mode,
+            toolset=toolset,
+            project=_project(project),
+            label=label,
+            created_at=tx.now,
+            expires_at=expires_at,
+            hint=secret[-4:],
+        )
+        tx.accounts.add_connection(connection, _hash(secret))
+        audit(tx, actor, "key:create", connection.id)
+    return connection, secret
+
+
+def keys(rt: Runtime, actor: Actor) -> list[Connection]:
+    """Every key of the vault, revoked and expired ones too."""
+    require(actor, "admin")
+    with rt.store.read() as tx:
+        return tx.accounts.connections(actor.vault)
+
+
+def revoke(rt: Runtime, actor: Actor, id: str) -> Connection:
+    """Ends a key at once; revoking it again changes nothing.
+
+    Raises:
+        DolmenError: `not-found`.
+    """
+    from dolmen.services.recording import audit
+
+    require(actor, "admin")
+    with rt.store.write() as tx:
+        revoked = tx.accounts.revoke(actor.vault, id, tx.now)
+        connection = next((each for each in tx.accounts.connections(actor.vault) if each.id == id), None)
+        if connection is None:
+            raise not_found("Key", id)
+        if revoked:
+            audit(tx, actor, "key:revoke", id)
+    rt.keys.forget(id)
+    return connection
+
+
+def authenticate(rt: Runtime, secret: str) -> Actor:
+    """The actor that a key stands for.
+
+    Only the hash of the secret meets the store, so a comparison that takes longer tells nothing about the secret. An
+    answer is remembered for five seconds: a key revoked by another process may still open the door for so long.
+
+    Raises:
+        DolmenError: `unauthorized`; the same for a key that is unknown, malformed or revoked. An expired one is told
+            its date, which only its holder can ask for.
+    """
+    if not _KEY.fullmatch(secret):
+        raise _unauthorized()
+    hashed = _hash(secret)
+    moment = time.monotonic_ns() // 1000
+    if (known := rt.keys.get(hashed, moment)) is not None:
+        return known
+    with rt.store.read() as tx:
+        connection = tx.accounts.by_secret(hashed)
+        now = tx.now
+    if connection is None or connection.revoked_at is not None:
+        raise _unauthorized()
+    if connection.expires_at is not None and connection.expires_at <= now:
+        raise DolmenError(
+            "unauthorized",
+            f"This key expired on {format_utc(connection.expires_at)[:10]}.",
+            "Ask the owner for a new one (`dolmen key create`).",
+        )
+    if connection.last_used_at is None or now - connection.last_used_at >= _TOUCH_EVERY:
+        rt.journal.used(connection.vault, connection.id, now)
+    actor = actor_of(connection)
+    if connection.expires_at is None or connection.expires_at - now > MINUTE:
+        rt.keys.put(hashed, actor, moment)
+    return actor
+
+
+def actor_of(connection: Connection) -> Actor:
+    """The actor of a connection whose credential was checked."""
+    return Actor(
+        vault=connection.vault,
+        person=connection.person,
+        agent=connection.agent,
+        mode=connection.mode,
+        connection=connection.id,
+        project=connection.project,
+        toolset=connection.toolset,
+    )
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _project(project: str | None) -> str | None:
+    if project is None or not project.strip() or project.strip() == USER_SCOPE:
+        return None
+    return normalize_project(project)
+
+
+def _unauthorized() -> DolmenError:
+    return DolmenError(
+        "unauthorized",
+        "This needs a valid API key.",
+        "Send `Authorization: Bearer dlm_…`; the owner makes keys with `dolmen key create`.",
+    )
