@@ -97,6 +97,7 @@ class Passage:
 class Pending:
     """A passage that still needs a vector of the current model."""
 
+    vault: str
     passage: int
     memory: str
     text: str
@@ -361,7 +362,8 @@ class Index(Protocol):
         """(mean, standard deviation) of the query's cosine over a sample of the vault's passages; None under 8."""
 
     def pending(self, model: int, limit: int) -> list[Pending]:
-        """Passages of any vault without a vector of this model: live ones first, oldest first."""
+        """Passages of any vault without a vector of this model (none, or one of another): live ones first, oldest
+        first. The text is the passage's own, also when the memory says something else by now."""
 
     def health(self, filter: Filter, model: int | None) -> IndexHealth: ...
 
