@@ -8,14 +8,24 @@ from typing import Any
 
 from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.memory import KINDS, VERIFICATIONS, Case, Link, Memory, Revision, Verification
+from dolmen.domain.memory import (
+    KINDS,
+    SOURCE_LIMIT,
+    TITLE_LIMIT,
+    VERIFICATIONS,
+    Case,
+    Link,
+    Memory,
+    Revision,
+    Verification,
+)
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import checking
 from dolmen.services.indexing import NOTHING, Embedded, embed
 from dolmen.services.recording import audit, queue, reason_text, refuse_secrets, revise, sha
 from dolmen.services.remember import store_one
-from dolmen.services.requests import Edit, Edited, Linked, NewMemory, Verified
+from dolmen.services.requests import Edit, Edited, Linked, NewMemory, Outcome, Verified
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import existing, ref_id
 from dolmen.store.contract import Tx
@@ -86,9 +96,7 @@ def restore_in(tx: Tx, actor: Actor, memory: Memory, version: int | None, reason
     """Goes back to an earlier version, as a new one; without a version, undoes the last change."""
     revisions = tx.memories.revisions(actor.vault, memory.id)
     target = _target(memory, revisions, version)
-    taken = tx.memories.by_content(
-        actor.vault, target.scope, target.label, target.kind, content_key(target.text)
-    )
+    taken = tx.memories.by_content(actor.vault, target.scope, target.label, target.kind, content_key(target.text))
     if target.status in ("active", "proposed") and taken is not None and taken.id != memory.id:
         raise DolmenError(
             "conflict", f"Memory {taken.id} says the same now.", "Forget that one first, or leave this one as it is."
@@ -145,10 +153,10 @@ def _supersede(
         supersedes=(memory.id,),
     )
     result = store_one(rt, tx, actor, new, embedded, origin="edit:supersede")
-    if result.memory is None or result.outcome == "duplicate" and result.ref == memory.id:
+    if result.memory is None or (result.outcome == "duplicate" and result.ref == memory.id):
         return Edited("unchanged", memory.id, memory.version, sha(memory), memory=memory)
     old = existing(tx, actor, memory.id)
-    outcome = "queued" if result.outcome == "proposed" else "updated"
+    outcome: Outcome = "queued" if result.outcome == "proposed" else "updated"
     return Edited(
         outcome, old.id, old.version, sha(old), result.ref, result.proposal, result.because, memory=result.memory
     )
@@ -203,7 +211,7 @@ def _checked(name: str, value: Any) -> Any:
         return None if value is None else checking.case_fields(value if isinstance(value, Case) else Case(**value))
     if name == "folder":
         return checking.folder_path(str(value or ""))
-    limit = {"title": checking.TITLE_LIMIT, "source": checking.SOURCE_LIMIT}[name]
+    limit = {"title": TITLE_LIMIT, "source": SOURCE_LIMIT}[name]
     return checking.short_text(str(value or ""), name, limit)
 
 
@@ -260,7 +268,7 @@ def verify(rt: Runtime, actor: Actor, refs: Sequence[str], state: str, note: str
         raise DolmenError("invalid-argument", f"No state {state!r}.", f"Use one of {', '.join(VERIFICATIONS)}.")
     if not refs:
         raise DolmenError("invalid-argument", "There is nothing to verify.", "Pass at least one ref.")
-    mark: Verification = state  # type: ignore[assignment]  # checked against VERIFICATIONS above
+    mark: Verification = next(v for v in VERIFICATIONS if v == state)
     with rt.store.write() as tx:
         found = tx.memories.many(actor.vault, [ref_id(ref) for ref in refs])
         missing = tuple(ref for ref in refs if ref_id(ref) not in found)

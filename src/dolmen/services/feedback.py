@@ -22,7 +22,9 @@ def feedback(rt: Runtime, actor: Actor, request: FeedbackRequest) -> str:
     """
     require(actor, "read")
     if request.relevant is None and request.sufficient is None and not request.reason.strip():
-        raise DolmenError("invalid-argument", "The feedback says nothing.", "Pass `relevant`, `sufficient` or `reason`.")
+        raise DolmenError(
+            "invalid-argument", "The feedback says nothing.", "Pass `relevant`, `sufficient` or `reason`."
+        )
     if request.event is None and not request.refs:
         raise DolmenError("invalid-argument", "The feedback names nothing.", "Pass the recall's `event`, or `refs`.")
     if request.event is not None:

@@ -131,7 +131,9 @@ def _queued(tx: Tx, actor: Actor, request: Browse) -> Listing:
     own = None if actor.human else actor.connection
     waiting = tx.proposals.select(actor.vault, "pending", own, request.limit + 1)
     shown = waiting[: request.limit]
-    entries = tuple(Entry("proposal", f"{p.op} {p.memory or ''}".strip(), p.id, kind=p.op, at=p.created_at) for p in shown)
+    entries = tuple(
+        Entry("proposal", f"{p.op} {p.memory or ''}".strip(), p.id, kind=p.op, at=p.created_at) for p in shown
+    )
     return Listing(entries, None, truncated=len(waiting) > request.limit)
 
 

@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from dolmen.domain.memory import Memory
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import REASON_LIMIT, Memory
 from dolmen.domain.proposal import Proposal, ProposalOp
 from dolmen.domain.secrets import find, redact
-from dolmen.domain.errors import DolmenError
-from dolmen.domain.memory import REASON_LIMIT
 from dolmen.domain.text import clean, content_key
 from dolmen.domain.values import Actor, Change
 from dolmen.services.indexing import NOTHING, Embedded, reindex

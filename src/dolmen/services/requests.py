@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 from dolmen.domain.memory import Case, Kind, Link, Memory, Revision, Verification
 
-Outcome = Literal["stored", "duplicate", "proposed", "unchanged", "updated", "queued", "deleted", "purged", "failed", "would"]
+Outcome = Literal[
+    "stored", "duplicate", "proposed", "unchanged", "updated", "queued", "deleted", "purged", "failed", "would"
+]
 """What became of a write. `queued` and `proposed` wait for a person; `would` answers a dry run."""
 
 

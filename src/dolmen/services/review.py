@@ -12,6 +12,7 @@ from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.domain.values import Actor
 from dolmen.services.edit import EDITABLE, amend_in, checked_fields, restore_in, verify_in
 from dolmen.services.forget import forget_in
+from dolmen.services.indexing import NOTHING
 from dolmen.services.reading import text_diff
 from dolmen.services.recording import audit, reason_text, revise
 from dolmen.services.remember import store_one, supersede
@@ -19,7 +20,6 @@ from dolmen.services.requests import NewMemory, ReviewItem
 from dolmen.services.runtime import Runtime
 from dolmen.services.sessions import handoffs
 from dolmen.services.similarity import similar
-from dolmen.services.indexing import NOTHING
 from dolmen.store.contract import Tx
 
 
@@ -119,7 +119,9 @@ def _open(tx: Tx, actor: Actor, id: str) -> Proposal:
 
 
 def _decide(tx: Tx, actor: Actor, proposal: Proposal, status: ProposalStatus, note: str) -> None:
-    if not tx.proposals.decide(actor.vault, proposal.id, status, tx.now, actor.person or actor.agent, reason_text(note)):
+    if not tx.proposals.decide(
+        actor.vault, proposal.id, status, tx.now, actor.person or actor.agent, reason_text(note)
+    ):
         raise DolmenError("conflict", "Somebody decided this proposal just now.", "List what is pending.")
     audit(tx, actor, f"review:{status}", proposal.id)
 
@@ -167,7 +169,7 @@ def _apply_supersede(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> N
         label=old.label,
         project=old.scope.removeprefix("project:"),
         supersedes=(old.id,),
-        **{**{"title": old.title, "folder": old.folder, "tags": old.tags, "case": old.case}, **fields},
+        **{"title": old.title, "folder": old.folder, "tags": old.tags, "case": old.case, **fields},
     )
     store_one(rt, tx, replace(actor, human=True), new, origin="review:supersede")
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dolmen.services.journal import JournalBuffer
 from dolmen.services.keycache import KeyCache
-from dolmen.store.contract import Store
+from dolmen.store.contract import Filter, IndexHealth, Store, Tx
 
 if TYPE_CHECKING:
     from dolmen.models.contract import Embedder
+
+_HEALTH_FOR = 10.0
+"""Seconds that an answer about the index is good enough: counting a large vault for each recall would cost more than it
+tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +25,27 @@ class Options:
     zone: str = "UTC"
     """Where "yesterday" is, when a caller does not say."""
     inline_embeddings: int = 8
-    """Texts embedded before a write commits; more than this wait for the backfill."""
+    """Passages embedded before a write commits; more than this wait for the backfill."""
     max_distance: float = 0.25
-    """Cosine distance up to which a stored memory is called similar (C-111)."""
+    """Calibrated cosine distance up to which a stored memory is called similar (C-111)."""
     similar_trigrams: float = 0.5
-    journal_reads: bool = True
-    model_wait: float = 0.0
-    """Seconds that a call waits for a model that is still loading; after that it goes on without."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
     store: Store
     embedder: Embedder | None
+    """None: recall goes by words alone."""
     journal: JournalBuffer
     options: Options = field(default_factory=Options)
     keys: KeyCache = field(default_factory=KeyCache)
+    _health: dict[tuple[str, int | None], tuple[float, IndexHealth]] = field(default_factory=dict)
+
+    def index_health(self, tx: Tx, vault: str, model: int | None) -> IndexHealth:
+        """How much of a vault's live text has vectors; at most ten seconds old."""
+        known = self._health.get((vault, model))
+        if known is not None and time.monotonic() - known[0] < _HEALTH_FOR:
+            return known[1]
+        health = tx.index.health(Filter(vault, None, tx.now), model)
+        self._health[vault, model] = (time.monotonic(), health)
+        return health

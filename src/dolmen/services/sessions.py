@@ -12,7 +12,7 @@ from dolmen.domain.memory import HANDOFF, HANDOFF_TTL, HANDOFF_TTL_LIMIT, SUMMAR
 from dolmen.domain.text import clean
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services.checking import checked
-from dolmen.services.indexing import NOTHING, embed
+from dolmen.services.indexing import NOTHING, Embedded, embed
 from dolmen.services.recording import audit, refuse_secrets, revise
 from dolmen.services.remember import store_one, supersede
 from dolmen.services.requests import Handoff, HandoffView, NewMemory, Outcome, Reflected, Reflection, Remembered
@@ -131,28 +131,30 @@ def reflect(rt: Runtime, actor: Actor, request: Reflection) -> Reflected:
     parts = _parts(request)
     if len(parts) > REFLECT_LIMIT:
         raise DolmenError("too-large", f"{len(parts)} items.", f"Reflect on at most {REFLECT_LIMIT} at once.")
-    prepared: list[tuple[str, NewMemory | DolmenError]] = []
-    for name, item in parts:
-        try:
-            prepared.append((name, checked(item)))
-        except DolmenError as error:
-            prepared.append((name, error))
+    prepared = [(name, _checked(item)) for name, item in parts]
     texts = [item.content for _, item in prepared if isinstance(item, NewMemory)]
     vectors = iter(embed(rt.embedder, texts, rt.options.inline_embeddings))
     results: list[Remembered] = []
     breakdown: Counter[str] = Counter()
     with rt.store.write() as tx:
         for name, item in prepared:
-            if isinstance(item, DolmenError):
-                results.append(Remembered("failed", error=item.as_dict()))
-                continue
-            vector = next(vectors, NOTHING)
-            if item.label == SUMMARY:
-                _retire_summary(tx, actor, item)
-            result = store_one(rt, tx, actor, item, vector, origin="reflect")
+            result = item if isinstance(item, Remembered) else _keep(rt, tx, actor, item, next(vectors, NOTHING))
             results.append(result)
             breakdown[name] += result.outcome in ("stored", "proposed")
     return Reflected(tuple(results), dict(breakdown))
+
+
+def _checked(item: NewMemory) -> NewMemory | Remembered:
+    try:
+        return checked(item)
+    except DolmenError as error:
+        return Remembered("failed", error=error.as_dict())
+
+
+def _keep(rt: Runtime, tx: Tx, actor: Actor, item: NewMemory, embedded: Embedded) -> Remembered:
+    if item.label == SUMMARY:
+        _retire_summary(tx, actor, item)
+    return store_one(rt, tx, actor, item, embedded, origin="reflect")
 
 
 def _retire_summary(tx: Tx, actor: Actor, item: NewMemory) -> None:

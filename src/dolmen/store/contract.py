@@ -346,7 +346,10 @@ class Index(Protocol):
         tokens first; each with its tokens. When fewer than `limit` qualify, all of them come."""
 
     def model(self, name: str, dim: int, at: int) -> int:
-        """The id of a vector model, registered on first use."""
+        """The id of a vector model, registered on first use (write transactions)."""
+
+    def find_model(self, name: str, dim: int) -> int | None:
+        """The id of a vector model; None when nothing was ever embedded with it."""
 
     def set_vectors(self, vault: str, model: int, items: Sequence[tuple[int, Vector]]) -> None:
         """(passage id, unit vector of the model's dimension). A passage that is gone meanwhile is skipped; a vector of

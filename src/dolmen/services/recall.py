@@ -1,0 +1,282 @@
+"""Recall: the answer to a question, as a pack under a token budget."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dolmen.domain.access import require
+from dolmen.domain.competing import competing
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Link, Memory, Status
+from dolmen.domain.packing import clamp, cost, excerpt, pack
+from dolmen.domain.text import analyze, weight
+from dolmen.domain.values import Actor
+from dolmen.services.forget import containing
+from dolmen.services.requests import Budget, CaseView, Claim, Conflict, Pack, Recall
+from dolmen.services.runtime import Runtime
+from dolmen.services.scoping import EVERY_PROJECT, visible
+from dolmen.services.search import Found, Query, Result, prepare, search
+from dolmen.store.contract import Filter, RecallEvent, Tx
+
+LIMIT = 50
+DEPTH = 500
+"""How deep a cursor reaches."""
+_COMPARED = 12
+_NEIGHBORS = 2
+
+
+def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
+    """What memory holds about a question (C-1): claims best first, what contradicts, what is missing, what did not fit.
+
+    An empty pack is an answer: nothing relevant is stored.
+
+    Raises:
+        DolmenError: `invalid-argument` for a limit, mode or cursor that does not fit.
+    """
+    require(actor, "read")
+    if not 1 <= request.limit <= LIMIT:
+        raise DolmenError("invalid-argument", f"limit {request.limit} is out of range.", f"Use 1 to {LIMIT}.")
+    query = prepare(rt, request.query)
+    offset = _offset(request)
+    with rt.store.read() as tx:
+        sight = _sight(tx, actor, request)
+        result = _find(tx, sight, query, request, offset + request.limit + 1)
+        answer = _pack(rt, tx, sight, query, request, result, offset)
+        health, lag = _health(rt, tx, sight)
+    event = None
+    if request.record:
+        event = tx.new_id()
+        refs = tuple(claim.ref for claim in answer.claims)
+        rt.journal.event(RecallEvent(event, actor.vault, tx.now, actor.connection, actor.agent, query.text, refs))
+    partial = answer.partial or bool(query.notes) or lag
+    return replace(answer, index_health={"legs": list(result.legs), **health}, event=event, partial=partial)
+
+
+def _sight(tx: Tx, actor: Actor, request: Recall) -> Filter:
+    statuses: tuple[Status, ...] = ("active", "superseded") if "superseded" in request.include else ("active",)
+    if request.every_scope and not (actor.human or actor.mode == "admin"):
+        raise DolmenError(
+            "forbidden", "Only people search every scope.", f"Pass project `{EVERY_PROJECT}` or name one."
+        )
+    return visible(
+        tx,
+        actor,
+        EVERY_PROJECT if request.every_scope else request.project,
+        statuses=statuses,
+        kinds=request.kinds,
+        labels=request.labels,
+        tags=request.tags,
+        since=request.since,
+        until=request.until,
+        as_of=request.as_of,
+    )
+
+
+def _find(tx: Tx, sight: Filter, query: Query, request: Recall, depth: int) -> Result:
+    if request.mode == "exact":
+        return _listed(query, containing(tx, sight, query.text, depth), ("exact",))
+    if not query.text.strip():
+        return _listed(query, tx.memories.select(sight, limit=depth), ("newest",))
+    return search(tx, sight, query, limit=depth, explain="explain" in request.include)
+
+
+def _listed(query: Query, memories: Sequence[Memory], legs: tuple[str, ...]) -> Result:
+    found = tuple(Found(m.id, 0, 1.0, frozenset()) for m in memories)
+    return Result(found, {m.id: m for m in memories}, legs, query.notes, {})
+
+
+def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, offset: int) -> Pack:
+    page = result.found[offset : offset + request.limit]
+    more = len(result.found) > offset + request.limit
+    spans = tx.index.spans(sight.vault, [f.passage for f in page if f.passage])
+    links = _links(tx, sight.vault, page) if "links" in request.include else {}
+    claims = [_claim(tx, result.memories[f.memory], f, spans, links, request) for f in page]
+    budget = clamp(request.budget_tokens)
+    packed = pack(claims, _price, budget)
+    kept = packed.kept
+    if not kept and claims:
+        kept = (_squeezed(claims[0], budget),)
+    dropped = len(claims) - len(kept)
+    used = sum(map(_price, kept))
+    conflicts = _conflicts(tx, sight.vault, kept, page)
+    shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else kept
+    next_cursor = _cursor(request, offset + request.limit) if more and offset + request.limit < DEPTH else None
+    return Pack(
+        query=query.text,
+        claims=() if request.mode == "cases" else shown,
+        cases=_cases(shown, result.memories) if request.mode == "cases" else (),
+        budget=Budget(request.budget_tokens, used, dropped),
+        conflicts=tuple(conflicts),
+        gaps=tuple(_gaps(query, result)),
+        partial=dropped > 0 or more,
+        cursor=next_cursor,
+        notes=query.notes,
+    )
+
+
+def _claim(
+    tx: Tx,
+    memory: Memory,
+    found: Found,
+    spans: Mapping[int, tuple[int, int]],
+    links: Mapping[str, tuple[Link, ...]],
+    request: Recall,
+) -> Claim:
+    start, end = excerpt(memory.text, *spans.get(found.passage, (0, 0)))
+    whole = (start, end) == (0, len(memory.text))
+    return Claim(
+        ref=memory.id,
+        text=memory.text[start:end],
+        kind=memory.kind,
+        scope=memory.scope,
+        score=round(found.score, 4),
+        status=memory.status,
+        trust=memory.trust,
+        verification=memory.verification,
+        agent=memory.agent,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        title=memory.title,
+        tags=memory.tags,
+        span=None if whole else (start, end),
+        superseded_by=memory.superseded_by,
+        links=links.get(memory.id, ()),
+        source=memory.source if "sources" in request.include else "",
+        neighbors=_neighbors(tx, memory) if "neighbors" in request.include else (),
+        explain=found.parts if "explain" in request.include else None,
+        memory=memory,
+    )
+
+
+def _price(claim: Claim) -> int:
+    """Tokens that a claim costs in the answer."""
+    extra = " ".join(f"{link.rel} {link.target}" for link in claim.links)
+    why = "" if claim.explain is None else json.dumps(dict(claim.explain))
+    return cost(claim.text, claim.title, " ".join(claim.tags), claim.scope, claim.source, extra, *claim.neighbors, why)
+
+
+def _squeezed(claim: Claim, budget: int) -> Claim:
+    """The first claim cut down to the budget: an answer with a handle to read more beats none."""
+    start = claim.span[0] if claim.span else 0
+    cut = claim
+    while _price(cut) > budget and len(cut.text) > 40:
+        length = len(cut.text) // 2
+        cut = replace(cut, text=cut.text[:length], span=(start, start + length), links=(), neighbors=(), explain=None)
+    return cut
+
+
+def _links(tx: Tx, vault: str, page: Iterable[Found]) -> dict[str, tuple[Link, ...]]:
+    ids = [found.memory for found in page]
+    out: dict[str, tuple[Link, ...]] = {}
+    for edge in tx.links.around(vault, ids):
+        for end in {edge.source, edge.target} & set(ids):
+            out[end] = (*out.get(end, ()), edge)
+    return out
+
+
+def _neighbors(tx: Tx, memory: Memory) -> tuple[str, ...]:
+    """What was written just before and after it in the same session, shortened."""
+    if not memory.session:
+        return ()
+    sight = Filter(vault=memory.vault, scopes=(memory.scope,), now=tx.now, session=memory.session)
+    ordered = tx.memories.select(sight, "oldest", limit=200)
+    at = next((n for n, other in enumerate(ordered) if other.id == memory.id), None)
+    if at is None:
+        return ()
+    near = ordered[max(0, at - _NEIGHBORS) : at] + ordered[at + 1 : at + 1 + _NEIGHBORS]
+    return tuple(other.text[:300] for other in near)
+
+
+def _conflicts(tx: Tx, vault: str, claims: Sequence[Claim], page: Sequence[Found]) -> list[Conflict]:
+    refs = {claim.ref for claim in claims}
+    out: dict[tuple[str, ...], Conflict] = {}
+    for edge in tx.links.around(vault, sorted(refs)) if refs else ():
+        if edge.rel == "contradicts":
+            pair = tuple(sorted((edge.source, edge.target)))
+            out[pair] = Conflict(pair, "linked as contradicting")
+    for claim in claims:
+        if claim.superseded_by in refs:
+            pair = tuple(sorted((claim.ref, str(claim.superseded_by))))
+            out[pair] = Conflict((claim.ref, str(claim.superseded_by)), "the first was superseded by the second")
+    compared = [(c.ref, c.text, frozenset(analyze(c.text, query=True))) for c in claims[:_COMPARED]]
+    for a, b, why in competing(compared):
+        out.setdefault(tuple(sorted((a, b))), Conflict((a, b), why))
+    return list(out.values())
+
+
+def _gaps(query: Query, result: Result) -> list[str]:
+    """Words of the query that nothing in sight has: names and identifiers always, others when there is no answer."""
+    if "words" not in result.legs:
+        return []
+    missing: list[str] = []
+    for word in dict.fromkeys(query.text.split()):
+        tokens = [t for t in analyze(word, query=True) if weight(t) >= 0.4]
+        if not tokens or any(result.frequencies.get(t, 0) for t in tokens):
+            continue
+        bare = word.strip(".,;:!?\"'()[]{}`")
+        named = any(c.isdigit() or c in "_/.:@-" for c in bare) or (
+            bare[:1].isupper() and not query.text.startswith(word)
+        )
+        if bare and (named or not result.found):
+            missing.append(bare)
+    return missing[:12]
+
+
+def _cases(claims: Sequence[Claim], memories: Mapping[str, Memory]) -> tuple[CaseView, ...]:
+    grouped: dict[str, list[Claim]] = {}
+    for claim in claims:
+        case = memories[claim.ref].case
+        grouped.setdefault(case.id if case else "", []).append(claim)
+    views = []
+    for id, events in grouped.items():
+        if not id:
+            continue
+        cases = [c for e in events if (c := memories[e.ref].case)]
+        text = {
+            name: next((v for c in cases if (v := getattr(c, name))), "") for name in ("goal", "outcome", "resolution")
+        }
+        ordered = tuple(sorted(events, key=lambda e: e.created_at))
+        views.append(CaseView(id, **text, score=max(e.score for e in events), events=ordered))
+    return tuple(sorted(views, key=lambda v: -v.score))
+
+
+def _health(rt: Runtime, tx: Tx, sight: Filter) -> tuple[dict[str, Any], bool]:
+    """How much of what is in sight can be found by meaning, and whether some of it cannot yet."""
+    embedder = rt.embedder
+    if embedder is None or embedder.dim == 0:
+        return {"embedding_coverage": None, "lag_seconds": 0}, False
+    health = rt.index_health(tx, sight.vault, tx.index.find_model(embedder.model, embedder.dim))
+    coverage = round(health.embedded / health.passages, 4) if health.passages else 1.0
+    lag = 0 if health.oldest_pending_at is None else max(0, tx.now - health.oldest_pending_at) // 1_000_000
+    return {"embedding_coverage": coverage, "lag_seconds": lag}, coverage < 1
+
+
+# --------------------------------------------------------------------------------------------------------------- cursor
+def _signature(request: Recall) -> str:
+    fields = (
+        request.query, request.project, request.kinds, request.labels, request.tags, request.since, request.until,
+        request.as_of, request.mode, request.limit, "superseded" in request.include,
+    )  # fmt: skip
+    return hashlib.sha256(repr(fields).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _cursor(request: Recall, offset: int) -> str:
+    return base64.urlsafe_b64encode(f"{offset}.{_signature(request)}".encode()).decode().rstrip("=")
+
+
+def _offset(request: Recall) -> int:
+    if not request.cursor:
+        return 0
+    try:
+        padded = request.cursor + "=" * (-len(request.cursor) % 4)
+        offset, _, signature = base64.urlsafe_b64decode(padded).decode().partition(".")
+        if signature == _signature(request) and 0 < int(offset) <= DEPTH:
+            return int(offset)
+    except ValueError:
+        pass
+    raise DolmenError("invalid-argument", "The cursor does not belong to this query.", "Repeat the query without it.")

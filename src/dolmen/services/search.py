@@ -1,0 +1,193 @@
+"""The one search behind every door: filter, words and meaning, fusion, signals.
+
+The query is prepared before the transaction (`prepare`), searched inside it (`search`). Every leg that could not run is
+named, never silently missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dolmen.domain.memory import Memory
+from dolmen.domain.ranking import POOL, Background, Facts, Lexical, bm25, fuse, order, signals
+from dolmen.domain.secrets import redact
+from dolmen.domain.text import analyze, clean, weight
+from dolmen.domain.timeframe import temporal_intent
+from dolmen.models.contract import ModelUnavailable
+from dolmen.services.runtime import Runtime
+from dolmen.store.contract import Filter, Hit, Tx
+
+if TYPE_CHECKING:
+    from dolmen.models.contract import Vector
+
+QUERY_LIMIT = 2_000
+TOKENS_LIMIT = 48
+COMMON = 1_000
+"""A token in more passages than this does not choose candidates while rarer ones do; it still scores them."""
+CANDIDATES = 2_000
+"""Passages that the candidate tokens may touch together: what keeps recall flat as a vault grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as the legs need it."""
+
+    text: str
+    tokens: tuple[str, ...]
+    vector: Vector | None
+    model: str
+    dim: int
+    notes: tuple[str, ...] = ()
+    recent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that answers, with its best passage."""
+
+    memory: str
+    passage: int
+    score: float
+    tokens: frozenset[str]
+    parts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a search found, best first, and how it went."""
+
+    found: tuple[Found, ...]
+    memories: Mapping[str, Memory]
+    legs: tuple[str, ...]
+    """The legs that ran: `words`, `meaning`."""
+    notes: tuple[str, ...]
+    frequencies: Mapping[str, int]
+    """Per query token: passages in sight that have it."""
+
+
+def prepare(rt: Runtime, text: str) -> Query:
+    """Cleans, redacts and cuts the query (C-148, C-300), makes its tokens and, when the model is there, its vector."""
+    notes: list[str] = []
+    text, replaced = clean(text)
+    if replaced:
+        notes.append("characters that no text can hold were replaced")
+    if len(text) > QUERY_LIMIT:
+        notes.append(f"the query was cut from {len(text)} to {QUERY_LIMIT} characters")
+        text = text[:QUERY_LIMIT]
+    text, kinds = redact(text)
+    if kinds:
+        notes.append(f"secrets in the query were redacted: {', '.join(sorted(set(kinds)))}")
+    tokens = sorted(analyze(text, query=True), key=weight, reverse=True)[:TOKENS_LIMIT]
+    vector, note = _embed(rt, text) if text.strip() else (None, "")
+    if note:
+        notes.append(note)
+    embedder = rt.embedder
+    model, dim = (embedder.model, embedder.dim) if embedder and vector is not None else ("", 0)
+    return Query(text, tuple(tokens), vector, model, dim, tuple(notes), temporal_intent(text))
+
+
+def _embed(rt: Runtime, text: str) -> tuple[Vector | None, str]:
+    embedder = rt.embedder
+    if embedder is None:
+        return None, ""
+    if not embedder.ready:
+        embedder.warm()
+        return None, "searched by words only: the embedding model is still loading"
+    try:
+        return embedder.embed_query(text), ""
+    except ModelUnavailable as error:
+        return None, f"searched by words only: {error.reason}"
+
+
+def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = False) -> Result:
+    """The best memories in sight, at most `limit`; those below the floor are no answer and are left out (B023)."""
+    total, counts = tx.index.frequencies(sight, query.tokens, COMMON) if query.tokens else (0, {})
+    words = tx.index.match(sight, choose(query.tokens, counts), max(2 * POOL, 2 * limit)) if counts else []
+    lexical = bm25(query.tokens, {h.passage: h.tokens.split(" ") for h in words}, max(total, len(words)), counts)
+    lexical = _best(lexical, max(POOL, limit))
+    hits = {hit.passage: hit for hit in words}
+    cosines, background = _meaning(tx, sight, query, hits, list(lexical), max(POOL, limit))
+    ranked = fuse(lexical, cosines, background)
+    memories = _memories(tx, sight, [hits[r.id].memory for r in ranked])
+    best: dict[str, tuple[tuple[float, ...], Found]] = {}
+    for r in ranked:
+        hit = hits[r.id]
+        memory = memories.get(hit.memory)
+        if memory is None:
+            continue
+        facts = Facts(
+            age=max(0, sight.now - memory.updated_at),
+            code_gone=memory.attrs.get("code") == "gone",
+            code_changed=memory.attrs.get("code") == "changed",
+            importance=memory.importance,
+            verified=memory.verification == "verified",
+        )
+        score = signals(r.score, facts, recent=query.recent)
+        key = (float(not r.exact), *order(score, facts))
+        if hit.memory not in best or key < best[hit.memory][0]:
+            parts = (
+                _parts(r.lexical, lexical.get(r.id), r.vector, cosines.get(r.id), r.exact, r.score) if explain else {}
+            )
+            best[hit.memory] = (key, Found(hit.memory, r.id, score, frozenset(hit.tokens.split(" ")), parts))
+    found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
+    legs = ("words",) if query.vector is None else ("words", "meaning")
+    return Result(tuple(found[:limit]), memories, legs, query.notes, counts)
+
+
+def choose(tokens: tuple[str, ...], counts: Mapping[str, int]) -> list[str]:
+    """The tokens that pick candidates: the rarest first, until they would touch too many passages."""
+    present = sorted((t for t in tokens if counts.get(t, 0) > 0), key=lambda t: (counts[t], -weight(t)))
+    chosen: list[str] = []
+    touched = 0
+    for token in present:
+        if chosen and touched + counts[token] > CANDIDATES:
+            break
+        chosen.append(token)
+        touched += counts[token]
+    return chosen
+
+
+def _best(lexical: Mapping[int, Lexical], most: int) -> dict[int, Lexical]:
+    ranked = sorted(lexical.items(), key=lambda pair: (not pair[1].exact, -pair[1].score))
+    return dict(ranked[:most])
+
+
+def _meaning(
+    tx: Tx, sight: Filter, query: Query, hits: dict[int, Hit], others: list[int], most: int
+) -> tuple[dict[int, float], Background | None]:
+    """Cosines of the nearest passages and of those that the words found; adds the new passages to `hits`."""
+    if query.vector is None:
+        return {}, None
+    model = tx.index.find_model(query.model, query.dim)
+    if model is None:
+        return {}, None
+    near = tx.index.nearest(sight, model, query.vector, most)
+    cosines = {hit.passage: hit.score for hit in near}
+    for hit in near:
+        hits.setdefault(hit.passage, hit)
+    missing = [id for id in others if id not in cosines]
+    if missing:
+        cosines.update(tx.index.cosines(sight.vault, model, query.vector, missing))
+    spread = tx.index.background(sight, model, query.vector)
+    return cosines, Background(*spread) if spread else None
+
+
+def _memories(tx: Tx, sight: Filter, ids: list[str]) -> Mapping[str, Memory]:
+    unique = list(dict.fromkeys(ids))
+    if sight.as_of is not None:
+        return tx.memories.at(sight.vault, unique, sight.as_of)
+    return tx.memories.many(sight.vault, unique)
+
+
+def _parts(
+    text: float, words: Lexical | None, vector: float | None, cosine: float | None, exact: bool, fused: float
+) -> dict[str, Any]:
+    out: dict[str, Any] = {"fused": round(fused, 4), "words": round(text, 4), "exact": exact}
+    if words is not None:
+        out |= {"bm25": round(words.score, 3), "coverage": round(words.coverage, 3)}
+    if vector is not None and cosine is not None and math.isfinite(cosine):
+        out |= {"meaning": round(vector, 4), "cosine": round(cosine, 4)}
+    return out
