@@ -1,8 +1,8 @@
 """What the default installation takes on disk: `python bench/installed_size.py [--extra postgres] [--json]`.
 
-Installs requirements/run.txt and the project into a throw-away environment with pip, bytecode included as pip leaves it,
-and adds up the files of each package. Not counted: Python itself, pip and setuptools. MB are 1,000,000 bytes. Exit code 1
-when the default takes more than LIMIT_MB.
+Installs requirements/run.txt and the project into a throw-away environment with pip, bytecode included as pip leaves
+it, and adds up the files of each package. Not counted: Python itself, pip and setuptools. MB are 1,000,000 bytes. Exit
+code 1 when the default takes more than LIMIT_MB.
 """
 
 from __future__ import annotations
