@@ -41,7 +41,9 @@ def project(directory: Path) -> ProjectIdentity:
 def facts(directory: Path, depth: int = 0) -> RepositoryFacts:
     """What git and the files say about a directory; a directory in no repository has only its `.dolmen` file."""
     directory = _existing(directory)
-    places = _ask(directory, "rev-parse", "--git-common-dir", "--is-shallow-repository", "--show-superproject-working-tree")
+    places = _ask(
+        directory, "rev-parse", "--git-common-dir", "--is-shallow-repository", "--show-superproject-working-tree"
+    )
     if places is None:
         return RepositoryFacts(override=_override(directory, None))
     lines = places.splitlines()

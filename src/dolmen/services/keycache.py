@@ -20,7 +20,7 @@ class KeyCache:
         self._seen: OrderedDict[str, tuple[int, Actor]] = OrderedDict()
 
     def get(self, secret_hash: str, now: int) -> Actor | None:
-        """The actor, when it was put less than `KEPT_FOR` ago. `now` is microseconds of a clock that never goes back."""
+        """The actor, when it was put less than `KEPT_FOR` ago. `now`: microseconds of a clock that never goes back."""
         with self._lock:
             at, actor = self._seen.get(secret_hash, (0, None))
             if actor is None or now - at < KEPT_FOR:
