@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import importlib.util
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -109,6 +110,10 @@ def run_pip(pip: list[str], arguments: list[str], total: int = 0) -> None:
             progress(line, sum(entry.startswith("Collecting ") for entry in said), total)
     if process.returncode != 0:
         print("".join(said), file=sys.stderr)
+        if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
+            say(
+                "this Linux has no glibc (Alpine?), and the embedded model's runtime no wheel for it: use one with glibc"
+            )
         say("the packages could not be installed; pip's own words are above. Start again once the cause is mended.")
         raise SystemExit(process.returncode)
 
