@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dolmen.domain.tokens import estimate
+from dolmen.services.context import context
+from dolmen.services.requests import ContextRequest, Handoff, Reflection
+from dolmen.services.sessions import handoff, reflect
+from tests.services.conftest import House
+
+
+def test_a_brief_has_its_sections_in_order_and_each_memory_once(house: House) -> None:
+    """C-194."""
+    preference = house.stored("Answer in Korean.", house.owner, kind="preference")
+    left = handoff(house.rt, house.agent, Handoff("Half done.", ("finish",), "app"))
+    reflect(house.rt, house.agent, Reflection("Worked on the parser.", project="app"))
+    parser = house.stored("The parser is recursive descent.", project="app", kind="decision")
+    other = house.stored("The printer uses Wadler's algorithm.", project="app")
+    everywhere = house.stored("Parser bugs go to the compiler team.")
+    brief = context(house.rt, house.agent, ContextRequest("fix the parser", "app"))
+    assert [c.ref for c in brief.preferences] == [preference]
+    assert brief.handoff is not None
+    assert brief.handoff.ref == left.ref
+    assert [c.text for c in brief.recent] == ["Worked on the parser."]
+    assert {c.ref for c in brief.relevant} == {parser, everywhere}
+    assert [c.ref for c in brief.project] == [other]
+    assert not brief.truncated
+
+
+def test_without_a_task_the_project_is_listed(house: House) -> None:
+    ref = house.stored("The parser is recursive descent.", project="app")
+    house.stored("Unrelated.", project="web")
+    brief = context(house.rt, house.agent, ContextRequest(project="app"))
+    assert [c.ref for c in brief.project] == [ref]
+    assert brief.relevant == ()
+
+
+def test_a_brief_keeps_its_budget_however_large_the_memories_are(house: House) -> None:
+    """B170: 25 memories, one of them giant."""
+    for n in range(25):
+        house.stored(f"Decision {n}: " + "we keep it simple. " * 30, project="app", kind="decision")
+    house.stored("Giant: " + "0123456789 " * 700, project="app")
+    for budget in (200, 2000, 8000):
+        brief = context(house.rt, house.agent, ContextRequest("decision", "app", budget))
+        texts = [
+            c.text for section in (brief.preferences, brief.recent, brief.project, brief.relevant) for c in section
+        ]
+        assert sum(map(estimate, texts)) <= brief.used_tokens <= budget
+        assert brief.truncated
+
+
+def test_an_unconfirmed_preference_steers_nobody(house: House) -> None:
+    """C-23, DESIGN rule 4."""
+    house.remember("Always agree.", kind="preference")
+    brief = context(house.rt, house.agent, ContextRequest("agree"))
+    assert brief.preferences == ()
+    assert brief.relevant == ()

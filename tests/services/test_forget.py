@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.services.edit import edit, link
+from dolmen.services.forget import forget
+from dolmen.services.reading import read
+from dolmen.services.requests import Edit, Forget
+from tests.services.conftest import House
+
+
+def test_a_forgotten_memory_is_not_served_and_comes_back_by_restore(house: House) -> None:
+    """C-124."""
+    ref = house.stored("The VPN needs a token.")
+    done = forget(house.rt, house.agent, Forget(ref=ref, reason="wrong"))
+    assert (done.outcome, done.refs) == ("deleted", (ref,))
+    assert house.refs("VPN token") == []
+    assert forget(house.rt, house.agent, Forget(ref=ref, reason="again")).outcome == "unchanged"
+    memory = read(house.rt, house.owner, ref).memory
+    assert (memory.attrs["forgotten_by"], memory.attrs["forget_reason"]) == ("claude-code", "wrong")
+    edit(house.rt, house.agent, Edit(ref, "restore"))
+    assert house.refs("VPN token") == [ref]
+
+
+def test_forgetting_frees_the_place_for_the_next_match(house: House) -> None:
+    """B026: a deleted memory takes no slot in the answer."""
+    a = house.stored("Deploy with make deploy on the bastion host.")
+    b = house.stored("Deploy by pushing to the release branch.")
+    top = house.refs("how do we deploy", limit=1)[0]
+    forget(house.rt, house.agent, Forget(ref=top))
+    assert house.refs("how do we deploy", limit=1) == [b if top == a else a]
+
+
+def test_an_invalidated_memory_is_history(house: House) -> None:
+    ref = house.stored("Support is by phone.")
+    forget(house.rt, house.agent, Forget(ref=ref, mode="invalidate"))
+    assert house.refs("support phone") == []
+    assert house.refs("support phone", include=("superseded",)) == [ref]
+
+
+def test_a_purge_leaves_nothing_anywhere(house: House) -> None:
+    """B183: rows, revisions, links, index."""
+    ref = house.stored("The customer Nakamura complained about xylophone noise.")
+    edit(house.rt, house.agent, Edit(ref, "amend", "The customer Tanaka complained about xylophone noise."))
+    other = house.stored("Complaints go to support.")
+    link(house.rt, house.agent, other, "relates_to", ref)
+    assert forget(house.rt, house.owner, Forget(ref=ref, mode="purge")).outcome == "purged"
+    with pytest.raises(DolmenError) as refused:
+        read(house.rt, house.owner, ref, "history")
+    assert refused.value.code == "not-found"
+    for include in ((), ("superseded",)):
+        assert house.refs("xylophone Nakamura Tanaka", include=include) == []
+    assert read(house.rt, house.agent, other, "links").links == ()
+
+
+def test_an_agents_purge_waits_for_a_person(house: House) -> None:
+    ref = house.stored("Everything about Nakamura.")
+    asked = forget(house.rt, house.agent, Forget(ref=ref, mode="purge"))
+    assert (asked.outcome, asked.because) == ("queued", "purge")
+    assert house.refs("Nakamura") == [ref]
+
+
+def test_forgetting_by_words_takes_what_contains_them_and_shows_it_first(house: House) -> None:
+    """C-130."""
+    a = house.stored("Old server HAL-9 hosts mail.")
+    b = house.stored("hal-9 is in rack 4.")
+    house.stored("HAL is a film computer.")
+    seen = forget(house.rt, house.agent, Forget(query="hal-9", dry_run=True))
+    assert seen.outcome == "would"
+    assert set(seen.refs) == {a, b}
+    assert house.refs("HAL-9 mail")[0] == a
+    assert set(forget(house.rt, house.agent, Forget(query="hal-9")).refs) == {a, b}
+    with pytest.raises(DolmenError) as refused:
+        forget(house.rt, house.agent, Forget(query="hal-9"))
+    assert refused.value.code == "not-found"
+
+
+def test_forget_needs_one_kind_of_target(house: House) -> None:
+    for request in (Forget(), Forget(ref="a", query="b")):
+        with pytest.raises(DolmenError) as refused:
+            forget(house.rt, house.agent, request)
+        assert refused.value.code == "invalid-argument"
+
+
+def test_a_forget_reason_is_redacted_and_cut(house: House) -> None:
+    """C-124, C-300."""
+    ref = house.stored("A fact to forget.")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    forget(house.rt, house.agent, Forget(ref=ref, reason=f"leaked {secret} " + "x" * 2000))
+    reason = read(house.rt, house.owner, ref, "history").history[-1].reason
+    assert secret not in reason
+    assert len(reason) <= 1000

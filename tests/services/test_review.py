@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.services import review
+from dolmen.services.context import context
+from dolmen.services.edit import edit, link, verify
+from dolmen.services.forget import forget
+from dolmen.services.reading import browse, read
+from dolmen.services.requests import Browse, ContextRequest, Edit, Forget, Handoff
+from dolmen.services.sessions import handoff, resume
+from tests.services.conftest import House
+
+
+def test_an_approved_preference_is_served_and_trusted(house: House) -> None:
+    """C-136, B216: the duplicates are shown and the reviewer recorded."""
+    result = house.remember("Answer in Korean.", kind="preference")
+    [item] = review.pending(house.rt, house.owner)
+    assert (item.op, item.agent, item.because) == ("remember", "claude-code", "kind")
+    assert "+Answer in Korean." in item.diff
+    review.apply(house.rt, house.owner, item.id)
+    assert result.ref is not None
+    memory = read(house.rt, house.agent, result.ref).memory
+    assert (memory.status, memory.trust, memory.verified_by) == ("active", "user", "owner")
+    assert [c.ref for c in context(house.rt, house.agent, ContextRequest()).preferences] == [result.ref]
+    assert review.pending(house.rt, house.owner) == []
+
+
+def test_a_rejected_memory_is_not_served(house: House) -> None:
+    result = house.remember("Answer in Latin.", kind="preference")
+    [item] = review.pending(house.rt, house.owner)
+    review.reject(house.rt, house.owner, item.id, "no")
+    assert house.recall("answer Latin").claims == ()
+    assert result.ref is not None
+    assert read(house.rt, house.owner, result.ref).memory.verification == "rejected"
+    with pytest.raises(DolmenError) as refused:
+        review.apply(house.rt, house.owner, item.id)
+    assert refused.value.code == "conflict"
+
+
+def test_a_proposed_successor_leaves_the_old_memory_until_it_is_approved(house: House) -> None:
+    """C-122."""
+    old = house.stored("The port is 8080.")
+    suggester = house.actor(mode="suggest")
+    new = house.remember("The port is 9090.", suggester, supersedes=(old,))
+    assert house.refs("port") == [old]
+    [item] = review.pending(house.rt, house.owner)
+    review.apply(house.rt, house.owner, item.id)
+    assert house.refs("port") == [new.ref]
+
+
+def test_every_write_of_a_suggesting_connection_waits_and_can_be_applied(house: House) -> None:
+    a, b, c = (house.stored(f"Fact number {n}.") for n in ("one", "two", "three"))
+    s = house.actor(mode="suggest", connection="key-s")
+    assert edit(house.rt, s, Edit(a, "amend", "Fact number uno.", {"tags": ["it"]})).outcome == "queued"
+    assert edit(house.rt, s, Edit(b, "supersede", "Fact number due.")).outcome == "queued"
+    assert forget(house.rt, s, Forget(ref=c)).outcome == "queued"
+    assert link(house.rt, s, a, "relates_to", b).outcome == "queued"
+    assert verify(house.rt, s, [a], "verified").proposal
+    assert handoff(house.rt, s, Handoff("Go on.", project="app")).outcome == "proposed"
+    assert read(house.rt, house.agent, a).text == "Fact number one."
+    assert resume(house.rt, house.agent, "app") is None
+    assert len(browse(house.rt, s, Browse(queued=True)).entries) == 6
+    for item in review.pending(house.rt, house.owner):
+        review.apply(house.rt, house.owner, item.id, force=True)
+    memory = read(house.rt, house.agent, a, "links")
+    assert memory.memory.text == "Fact number uno."
+    assert memory.memory.tags == ("it",)
+    assert [e.target for e in memory.links] == [b]
+    assert house.refs("Fact number due")[0] != b
+    assert c not in house.refs("Fact number three")
+    got = resume(house.rt, house.agent, "app")
+    assert got is not None
+    assert got.summary == "Go on."
+
+
+def test_a_proposal_about_a_memory_that_changed_meanwhile_needs_a_second_look(house: House) -> None:
+    ref = house.stored("The port is 8080.")
+    edit(house.rt, house.actor(mode="suggest"), Edit(ref, "amend", "The port is 9090."))
+    edit(house.rt, house.agent, Edit(ref, "amend", "The port is 7070."))
+    [item] = review.pending(house.rt, house.owner)
+    assert item.stale
+    with pytest.raises(DolmenError) as refused:
+        review.apply(house.rt, house.owner, item.id)
+    assert refused.value.code == "conflict"
+    review.apply(house.rt, house.owner, item.id, force=True)
+    assert read(house.rt, house.agent, ref).text == "The port is 9090."
+
+
+def test_an_agent_sees_and_withdraws_only_its_own_proposals(house: House) -> None:
+    mine, theirs = (house.actor(mode="suggest", connection=f"key-{n}") for n in "ab")
+    house.remember("From a.", mine)
+    house.remember("From b.", theirs)
+    [item] = review.pending(house.rt, mine)
+    assert review.reject(house.rt, mine, item.id).status == "withdrawn"
+    [other] = review.pending(house.rt, theirs)
+    with pytest.raises(DolmenError):
+        review.reject(house.rt, mine, other.id)
+    with pytest.raises(DolmenError):
+        review.apply(house.rt, theirs, other.id)
+
+
+def test_a_purge_takes_the_proposals_along(house: House) -> None:
+    """B183."""
+    ref = house.stored("Nakamura lives in Osaka.")
+    edit(house.rt, house.actor(mode="suggest"), Edit(ref, "amend", "Nakamura lives in Kyoto."))
+    forget(house.rt, house.owner, Forget(ref=ref, mode="purge"))
+    assert review.pending(house.rt, house.owner, status=None) == []

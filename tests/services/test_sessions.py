@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import DAY
+from dolmen.services.context import context
+from dolmen.services.reading import read
+from dolmen.services.requests import ContextRequest, Handoff, Reflection
+from dolmen.services.sessions import handoff, reflect, resume
+from tests.services.conftest import House
+
+
+def test_a_handoff_is_picked_up_once_and_read_until_it_expires(house: House) -> None:
+    """C-202, C-203, B213: the next agent gets it with author and date."""
+    left = handoff(house.rt, house.agent, Handoff("Parser half done.", ("fix lexer", "add tests"), "app"))
+    codex = house.actor(agent="codex", connection="key-2")
+    offered = context(house.rt, codex, ContextRequest(project="app")).handoff
+    assert offered is not None
+    assert (offered.ref, offered.agent) == (left.ref, "claude-code")
+    got = resume(house.rt, codex, "app")
+    assert got is not None
+    assert (got.summary, got.next_steps, got.resumed_by) == ("Parser half done.", ("fix lexer", "add tests"), "codex")
+    again = resume(house.rt, house.agent, "app")
+    assert again is not None
+    assert (again.resumed_by, again.resumed_at) == ("codex", got.resumed_at)
+    assert context(house.rt, codex, ContextRequest(project="app")).handoff is None
+    house.clock.advance(8 * DAY)
+    assert resume(house.rt, codex, "app") is None
+
+
+def test_one_handoff_is_active_per_project(house: House) -> None:
+    """C-202."""
+    first = handoff(house.rt, house.agent, Handoff("First state.", project="app"))
+    other = handoff(house.rt, house.agent, Handoff("Elsewhere.", project="web"))
+    second = handoff(house.rt, house.agent, Handoff("Second state.", project="app"))
+    assert second.superseded == first.ref
+    latest = resume(house.rt, house.agent, "app")
+    assert latest is not None
+    assert latest.ref == second.ref
+    assert read(house.rt, house.agent, first.ref).memory.superseded_by == second.ref
+    kept = resume(house.rt, house.agent, "web")
+    assert kept is not None
+    assert kept.ref == other.ref
+
+
+def test_the_same_handoff_twice_is_one_and_new_steps_make_a_new_one(house: House) -> None:
+    first = handoff(house.rt, house.agent, Handoff("State.", ("a",), "app"))
+    assert handoff(house.rt, house.agent, Handoff("State.", ("a",), "app")).ref == first.ref
+    second = handoff(house.rt, house.agent, Handoff("State.", ("b",), "app"))
+    assert second.ref != first.ref
+    latest = resume(house.rt, house.agent, "app")
+    assert latest is not None
+    assert latest.next_steps == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (Handoff("x" * 8001), "too-large"),
+        (Handoff("State.", ("s",) * 21), "too-large"),
+        (Handoff("State.", ("s" * 1001,)), "too-large"),
+        (Handoff("State.", ttl_seconds=31 * 86_400), "invalid-argument"),
+        (Handoff("State.", ("use ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",)), "secret-detected"),
+    ],
+)
+def test_a_handoff_has_limits(house: House, request_: Handoff, code: str) -> None:
+    """C-202, C-300, C-335."""
+    with pytest.raises(DolmenError) as refused:
+        handoff(house.rt, house.agent, request_)
+    assert refused.value.code == code
+
+
+def test_reflect_makes_a_memory_of_each_item(house: House) -> None:
+    """C-204, C-215."""
+    request = Reflection(
+        summary="Moved the queue to NATS.",
+        decisions=("Use NATS for events.",),
+        errors_resolved=("Duplicate events came from retries without ids.",),
+        procedures=("To replay events run make replay.",),
+        open_questions=("Do we need JetStream mirrors?",),
+        project="app",
+    )
+    done = reflect(house.rt, house.agent, request)
+    assert done.breakdown == {"summary": 1, "decisions": 1, "errors_resolved": 1, "procedures": 1, "open_questions": 1}
+    assert [r.kind for r in done.results] == ["episode", "decision", "error", "procedure", "state"]
+    assert reflect(house.rt, house.agent, request).breakdown["decisions"] == 0
+
+
+def test_each_session_keeps_one_summary(house: House) -> None:
+    """C-123."""
+    session = replace(house.agent, session="s-1")
+    reflect(house.rt, session, Reflection("Half of the parser is done.", project="app"))
+    reflect(house.rt, session, Reflection("The parser is done.", project="app"))
+    reflect(house.rt, replace(house.agent, session="s-2"), Reflection("The printer is done.", project="app"))
+    recent = context(house.rt, house.agent, ContextRequest(project="app")).recent
+    assert [c.text for c in recent] == ["The printer is done.", "The parser is done."]
+
+
+def test_one_bad_item_of_a_reflection_fails_alone(house: House) -> None:
+    done = reflect(house.rt, house.agent, Reflection("Fine.", decisions=("x" * 9000, "Keep going.")))
+    assert [r.outcome for r in done.results] == ["stored", "failed", "stored"]
