@@ -111,9 +111,7 @@ def run_pip(pip: list[str], arguments: list[str], total: int = 0) -> None:
     if process.returncode != 0:
         print("".join(said), file=sys.stderr)
         if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
-            say(
-                "this Linux has no glibc (Alpine?); the embedded model runs on none but glibc: use a system that has it"
-            )
+            say("this Linux has no glibc (Alpine?), and the embedded model runs on no other: use one that has it")
         say("the packages could not be installed; pip's own words are above. Start again once the cause is mended.")
         raise SystemExit(process.returncode)
 
