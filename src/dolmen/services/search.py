@@ -7,12 +7,12 @@ named, never silently missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dolmen.domain.memory import Memory
-from dolmen.domain.ranking import POOL, Background, Facts, Lexical, bm25, fuse, order, signals
+from dolmen.domain.ranking import POOL, Background, Facts, Lexical, Ranked, bm25, fuse, order, signals
 from dolmen.domain.secrets import redact
 from dolmen.domain.text import analyze, clean, weight
 from dolmen.domain.timeframe import temporal_intent
@@ -27,6 +27,7 @@ QUERY_LIMIT = 2_000
 TOKENS_LIMIT = 48
 COMMON = 1_000
 """A token in more passages than this does not choose candidates while rarer ones do; it still scores them."""
+_SPARE = 10
 CANDIDATES = 2_000
 """Passages that the candidate tokens may touch together: what keeps recall flat as a vault grows."""
 
@@ -110,7 +111,7 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     lexical = _best(lexical, max(POOL, limit))
     hits = {hit.passage: hit for hit in words}
     cosines, background = _meaning(tx, sight, query, hits, list(lexical), max(POOL, limit))
-    ranked = fuse(lexical, cosines, background)
+    ranked = _front(fuse(lexical, cosines, background), hits, POOL if query.recent else 2 * limit + _SPARE)
     memories = _memories(tx, sight, [hits[r.id].memory for r in ranked])
     best: dict[str, tuple[tuple[float, ...], Found]] = {}
     for r in ranked:
@@ -135,6 +136,19 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
     legs = ("words",) if query.vector is None else ("words", "meaning")
     return Result(tuple(found[:limit]), memories, legs, query.notes, counts)
+
+
+def _front(ranked: Sequence[Ranked[int]], hits: Mapping[int, Hit], most: int) -> list[Ranked[int]]:
+    """The passages of the first `most` memories: signals change the order little, and each memory read costs time."""
+    seen: set[str] = set()
+    front: list[Ranked[int]] = []
+    for entry in ranked:
+        memory = hits[entry.id].memory
+        if memory not in seen and len(seen) == most:
+            continue
+        seen.add(memory)
+        front.append(entry)
+    return front
 
 
 def choose(tokens: tuple[str, ...], counts: Mapping[str, int]) -> list[str]:
