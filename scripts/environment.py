@@ -95,7 +95,7 @@ def create(venv: Path) -> list[str]:
     return [sys.executable, "-m", "pip", "--python", str(python)]
 
 
-def run_pip(pip: list[str], arguments: list[str], total: int = 0) -> None:
+def run_pip(pip: list[str], arguments: list[str]) -> None:
     """Run `pip install`, counting the packages as they come; on failure show all that pip said.
 
     Raises SystemExit with pip's code.
@@ -107,7 +107,7 @@ def run_pip(pip: list[str], arguments: list[str], total: int = 0) -> None:
         assert process.stdout is not None
         for line in process.stdout:
             said.append(line)
-            progress(line, sum(entry.startswith("Collecting ") for entry in said), total)
+            progress(line, sum(map(is_package, said)))
     if process.returncode != 0:
         print("".join(said), file=sys.stderr)
         if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
@@ -116,24 +116,29 @@ def run_pip(pip: list[str], arguments: list[str], total: int = 0) -> None:
         raise SystemExit(process.returncode)
 
 
-def progress(line: str, count: int, total: int) -> None:
-    if not total or not sys.stderr.isatty():
+def is_package(line: str) -> bool:
+    return line.startswith(("Collecting ", "Processing "))
+
+
+def progress(line: str, count: int) -> None:
+    """On a terminal, one line that changes: the package that pip is at."""
+    if not sys.stderr.isatty():
         return
-    if line.startswith("Collecting "):
-        name = line.split()[1].partition("==")[0]
-        print(f"\r\x1b[K  {count}/{total} {name}", end="", file=sys.stderr, flush=True)
+    text = ""
+    if is_package(line):
+        text = f"  {count} {Path(line.split()[1]).name.partition('==')[0]}"
     elif line.startswith("Installing collected packages"):
-        print("\r\x1b[K  unpacking", end="", file=sys.stderr, flush=True)
-    elif line.startswith("Successfully installed"):
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        text = "  unpacking"
+    elif not line.startswith("Successfully installed"):
+        return
+    print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def install(root: Path, venv: Path, level: str) -> None:
     pip = create(venv)
     requirements = root / "requirements" / f"{level}.txt"
-    total = sum("==" in line and not line.startswith("#") for line in requirements.read_text().splitlines())
     # The files name every package with its hashes, so nothing has to be resolved.
-    run_pip(pip, ["--no-deps", "--require-hashes", "-r", str(requirements)], total)
+    run_pip(pip, ["--no-deps", "--require-hashes", "-r", str(requirements)])
     run_pip(pip, ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--editable", str(root)])
 
 

