@@ -1,0 +1,185 @@
+"""The ASGI application: MCP at /mcp and /mcp/<toolset>, /health, /metrics; everything else is not here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import Actor
+from dolmen.interfaces.http.door import Door, agent_of, unauthorized
+from dolmen.interfaces.http.health import facts
+from dolmen.interfaces.http.hosts import HostPolicy
+from dolmen.interfaces.http.limits import Limits
+from dolmen.interfaces.http.metrics import CONTENT_TYPE, Metrics
+from dolmen.interfaces.http.middleware import Body, CleanHeaders, Guard, Log
+from dolmen.interfaces.http.options import HttpOptions
+from dolmen.interfaces.http.responses import Refusal, refusal
+from dolmen.interfaces.mcp import sdk
+from dolmen.interfaces.mcp.dispatch import Watch
+from dolmen.interfaces.mcp.registry import faces
+from dolmen.interfaces.mcp.server import UNKNOWN_AGENT, Context, build
+from dolmen.services.runtime import Runtime
+
+Servers = Mapping[str, sdk.Server[Any]]
+"""A protocol server per toolset."""
+
+
+def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None) -> Starlette:
+    """The application over a running memory. `servers` replaces the product's own toolsets (conformance fixtures)."""
+    hosts = HostPolicy(options)
+    metrics = Metrics(rt)
+    door = Door(rt, options, hosts)
+    endpoint = _Mcp(door, servers or _servers(rt, options, metrics), options)
+    surroundings = _Surroundings(rt, door, metrics)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with endpoint.running():
+            if rt.embedder is not None:
+                rt.embedder.warm()
+            yield
+
+    return Starlette(
+        routes=[
+            *(Route(path, endpoint) for path in ("/mcp", "/mcp/", "/mcp/{toolset}", "/mcp/{toolset}/")),
+            Route("/health", surroundings.health),
+            Route("/metrics", surroundings.metrics),
+            Route("/{path:path}", _nothing_here, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+        ],
+        middleware=[
+            Middleware(Log, metrics.request),
+            Middleware(CleanHeaders),
+            Middleware(Guard, hosts),
+            Middleware(Body, options.body_limit),
+        ],
+        lifespan=lifespan,
+    )
+
+
+def _servers(rt: Runtime, options: HttpOptions, watch: Watch) -> Servers:
+    limiter = anyio.CapacityLimiter(options.workers)
+    return {
+        toolset: build(rt, face, _resolve, limiter=limiter, watch=watch)
+        for toolset, face in faces(options.public_url).items()
+    }
+
+
+def _resolve(ctx: Context) -> Actor:
+    """The actor that the door found; under the client's own name where neither key nor header names the agent."""
+    request: Request | None = ctx.request
+    assert request is not None
+    actor: Actor = request.scope["dolmen.actor"]
+    if actor.agent != UNKNOWN_AGENT or ctx.session.client_params is not None:
+        return actor
+    agent = agent_of(request.headers.get("user-agent", ""))
+    return actor if agent is None else replace(actor, agent=agent)
+
+
+class _Mcp:
+    """The MCP endpoint: door, limits, toolset, then the protocol."""
+
+    def __init__(self, door: Door, servers: Servers, options: HttpOptions) -> None:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        self.door, self.options = door, options
+        self.limits = Limits(options.rate_limit, options.concurrency)
+        self.managers = {
+            toolset: StreamableHTTPSessionManager(
+                server,
+                stateless=options.stateless,
+                json_response=options.json_response,
+                max_request_body_size=options.body_limit,
+            )
+            for toolset, server in servers.items()
+        }
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for manager in self.managers.values():
+                await stack.enter_async_context(manager.run())
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            actor = await anyio.to_thread.run_sync(self._actor, scope)
+            scope["dolmen.actor"] = actor
+            toolset = scope["path_params"].get("toolset") or actor.toolset
+            manager = self.managers.get(toolset)
+            if manager is None:
+                raise DolmenError(
+                    "not-found",
+                    f"There is no toolset {toolset[:50]!r} here.",
+                    f"Use /mcp, or /mcp/ and one of: {', '.join(self.managers)}.",
+                )
+            if self.options.stateless and scope["method"] not in ("POST", "OPTIONS"):
+                raise _no_sessions()
+            with self.limits.request(actor.connection, time.monotonic()):
+                await manager.handle_request(scope, receive, send)
+        except DolmenError as error:
+            await refusal(error)(scope, receive, send)
+
+    def _actor(self, scope: Scope) -> Actor:
+        return self.door.actor(Headers(scope=scope), scope["query_string"].decode("latin-1"))
+
+
+def _no_sessions() -> Refusal:
+    return Refusal(
+        "invalid-argument",
+        "There are no sessions here, so nothing to listen to and nothing to end.",
+        "POST each request; a 405 to GET or DELETE is what the protocol foresees.",
+        status=405,
+        headers={"Allow": "POST, OPTIONS"},
+    )
+
+
+class _Surroundings:
+    """What is not MCP."""
+
+    def __init__(self, rt: Runtime, door: Door, metrics: Metrics) -> None:
+        self.rt, self.door, self._metrics = rt, door, metrics
+
+    async def health(self, request: Request) -> Response:
+        """200 with the facts, 503 with the reason. A stranger learns only that it is up."""
+        return await anyio.to_thread.run_sync(self._health, request)
+
+    async def metrics(self, request: Request) -> Response:
+        return await anyio.to_thread.run_sync(self._measured, request)
+
+    def _health(self, request: Request) -> Response:
+        try:
+            found = facts(self.rt)
+        except DolmenError as error:
+            return JSONResponse({"status": "unavailable", "error": error.as_dict()}, 503)
+        known = self._known(request)
+        return JSONResponse({"status": "ok", **(found if known else {})})
+
+    def _measured(self, request: Request) -> Response:
+        if not self._known(request):
+            return refusal(unauthorized("Metrics need an API key here."))
+        return Response(self._metrics.text(), media_type=CONTENT_TYPE)
+
+    def _known(self, request: Request) -> bool:
+        try:
+            self.door.actor(request.headers)
+        except DolmenError:
+            return False
+        return True
+
+
+async def _nothing_here(request: Request) -> Response:
+    return refusal(DolmenError("not-found", "There is nothing here.", "The MCP endpoint is /mcp; see also /health."))

@@ -1,0 +1,45 @@
+"""What the HTTP server is told; the composition root fills it from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dolmen.domain.values import Mode, Toolset
+
+Auth = Literal["auto", "keys", "none"]
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """How the server presents itself and whom it lets in."""
+
+    host: str = "127.0.0.1"
+    """The address that it listens on; decides whether anybody may come without a key."""
+    port: int = 7077
+    auth: Auth = "auto"
+    """`auto`: without a key on loopback as long as no key exists, else with one."""
+    public_url: str = ""
+    """Where clients reach it through a proxy: its host and origin are accepted."""
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    rate_limit: int = 600
+    """Requests per minute and connection; 0 for no limit."""
+    concurrency: int = 32
+    """Requests of one connection at the same time; 0 for no limit."""
+    body_limit: int = 4 * MIB
+    """Bytes of one request."""
+    toolset: Toolset = "core"
+    """What a connection without a key sees at /mcp."""
+    mode: Mode = "write"
+    """What a connection without a key may do."""
+    read_only: bool = False
+    """Nobody may write, whatever their key says."""
+    workers: int = 16
+    """Calls worked on at the same time."""
+    stateless: bool = True
+    """No sessions: any process answers any request, and nothing is kept between two."""
+    json_response: bool = True
+    """Answers come as one JSON object; False streams them, which only tools that report progress need."""

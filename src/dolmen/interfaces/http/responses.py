@@ -1,0 +1,65 @@
+"""The one shape of an HTTP refusal, and the one table from error codes to statuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from starlette.responses import JSONResponse, Response
+
+from dolmen.domain.errors import Code, DolmenError
+
+STATUS: Mapping[Code, int] = {
+    "invalid-argument": 400,
+    "invalid-project": 400,
+    "invalid-time": 400,
+    "too-large": 413,
+    "secret-detected": 422,
+    "not-found": 404,
+    "conflict": 409,
+    "gone": 410,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "read-only": 403,
+    "rate-limited": 429,
+    "unavailable": 503,
+    "model-unavailable": 503,
+    "store-busy": 503,
+    "store-too-new": 503,
+    "store-unsafe": 503,
+    "configuration": 500,
+    "internal": 500,
+}
+
+
+class Refusal(DolmenError):
+    """A refusal at the door, with what HTTP wants said besides."""
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        fix: str,
+        *,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(code, message, fix)
+        self.status = STATUS[code] if status is None else status
+        self.headers = dict(headers or {})
+
+
+def refusal(error: DolmenError) -> Response:
+    """`{"error": {"code", "message", "fix"}}` with the status of the code."""
+    status, headers = (error.status, error.headers) if isinstance(error, Refusal) else (STATUS[error.code], {})
+    if status == 401:
+        headers = {"WWW-Authenticate": "Bearer", **headers}
+    if error.code == "store-busy":
+        headers = {"Retry-After": "1", **headers}
+    return JSONResponse({"error": error.as_dict()}, status, headers)
+
+
+def rpc_refusal(code: int, message: str, status: int) -> Response:
+    """A JSON-RPC error that answers no request in particular."""
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    return Response(json.dumps(body, separators=(",", ":")), status, media_type="application/json")

@@ -1,0 +1,1 @@
+"""How do agents reach the memory? Over the Model Context Protocol: the same tools on stdio and on Streamable HTTP."""

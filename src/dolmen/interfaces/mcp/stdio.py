@@ -1,0 +1,148 @@
+"""The protocol over standard input and output, for a client that starts the server itself.
+
+Standard output carries JSON-RPC and nothing else: while the server runs, file descriptor 1 leads to standard error, so
+a stray print or a library's progress bar cannot break the client (B096). The bytes are UTF-8 in any locale (B038).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import anyio.to_thread
+
+from dolmen.domain.values import Actor, Toolset
+from dolmen.interfaces.mcp import sdk
+from dolmen.interfaces.mcp.registry import Face, face
+from dolmen.interfaces.mcp.server import build
+from dolmen.interfaces.mcp.wire import without_half_pairs
+from dolmen.services.runtime import Runtime
+
+AT_ONCE = 8
+"""Calls of one client that are worked on at the same time."""
+
+
+def run(
+    rt: Runtime,
+    actor: Actor,
+    toolset: Toolset = "core",
+    *,
+    greeted: Callable[[], None] | None = None,
+    ended: Callable[[], None] = lambda: None,
+) -> None:
+    """Serves one client until it closes the stream or a signal ends the process.
+
+    An actor whose agent is `unknown` acts under the name that the client gives itself. `greeted` runs once the
+    handshake is over (by default the model starts to load, B202); `ended` runs before a signal ends the process.
+    """
+    anyio.run(_serve, rt, actor, face(toolset), greeted or _warming(rt), ended)
+
+
+def _warming(rt: Runtime) -> Callable[[], None]:
+    return (lambda: None) if rt.embedder is None else rt.embedder.warm
+
+
+async def _serve(rt: Runtime, actor: Actor, face: Face, greeted: Callable[[], None], ended: Callable[[], None]) -> None:
+    from mcp.server.stdio import stdio_server
+
+    server = build(rt, face, lambda _: actor, limiter=anyio.CapacityLimiter(AT_ONCE), greeted=_once(greeted))
+    async with anyio.create_task_group() as tasks:
+        if sys.platform != "win32":
+            tasks.start_soon(_end_on_signal, ended)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(_Answering(incoming, outgoing), outgoing, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+def _once(action: Callable[[], None]) -> Callable[[], None]:
+    done = False
+
+    def first() -> None:
+        nonlocal done
+        if not done:
+            done = True
+            action()
+
+    return first
+
+
+async def _end_on_signal(ended: Callable[[], None]) -> None:
+    """Ends the process at once: the thread that waits for the client's next line cannot be interrupted."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            await anyio.to_thread.run_sync(ended)
+            os._exit(0)
+
+
+class _Answering:
+    """The client's messages, with an answer for those that cannot be read; the SDK would drop them in silence."""
+
+    def __init__(self, inner: Any, outgoing: Any) -> None:
+        self._inner, self._outgoing = inner, outgoing
+
+    @property
+    def last_context(self) -> Any:
+        """The context of the message that was read last."""
+        return self._inner.last_context
+
+    async def receive(self) -> Any:
+        while True:
+            item = await self._inner.receive()
+            if not isinstance(item, Exception):
+                return item
+            message = _repaired(item)
+            if message is not None:
+                return message
+            await self._outgoing.send(_complaint(item))
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def _repaired(failure: Exception) -> sdk.SessionMessage | None:
+    """The message, when half surrogate pairs were all that kept it from being read."""
+    line = _line(failure)
+    fixed = without_half_pairs(line)
+    if fixed == line:
+        return None
+    try:
+        return sdk.SessionMessage(sdk.jsonrpc_message_adapter.validate_json(fixed, by_name=False))
+    except ValueError:
+        return None
+
+
+def _complaint(failure: Exception) -> sdk.SessionMessage:
+    if isinstance(failure, sdk.ValidationError) and failure.errors()[0]["type"] != "json_invalid":
+        error = sdk.ErrorData(code=sdk.INVALID_REQUEST, message="That is no JSON-RPC request or notification.")
+    else:
+        error = sdk.ErrorData(code=sdk.PARSE_ERROR, message="That line is no JSON. Send one JSON-RPC message per line.")
+    return sdk.SessionMessage(sdk.JSONRPCError(jsonrpc="2.0", id=None, error=error))
+
+
+def _line(failure: Exception) -> bytes:
+    if not isinstance(failure, sdk.ValidationError):
+        return b""
+    line = failure.errors()[0].get("input")
+    return line.encode("utf-8", "replace") if isinstance(line, str) else b""

@@ -1,0 +1,153 @@
+"""recall, read, browse: arguments into requests, results into JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dolmen.domain.timeframe import parse
+from dolmen.domain.values import Actor
+from dolmen.interfaces.mcp import clock
+from dolmen.interfaces.mcp.presenting import (
+    FRAME,
+    Json,
+    age,
+    claim,
+    compact,
+    exact,
+    links,
+    memory,
+    moment,
+    plain,
+    score,
+)
+from dolmen.interfaces.mcp.registry import Arguments
+from dolmen.services import reading
+from dolmen.services import recall as recalling
+from dolmen.services.requests import Browse, CaseView, HistoryEntry, Pack, Recall
+from dolmen.services.runtime import Runtime
+
+NO_PROJECT = "No project was named: only user-wide memories were searched. Pass project to include a project's."
+
+
+def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    now = clock.now()
+    pack = recalling.recall(
+        rt,
+        actor,
+        Recall(
+            query=args["query"],
+            project=args.get("project"),
+            kinds=tuple(args.get("kinds", ())),
+            tags=tuple(args.get("tags", ())),
+            since=_time(rt, args, "since", now),
+            until=_time(rt, args, "until", now),
+            as_of=_time(rt, args, "as_of", now),
+            mode=args.get("mode", "claims"),
+            include=tuple(args.get("include", ())),
+            limit=args.get("limit", 10),
+            budget_tokens=args.get("budget_tokens", 4000),
+            cursor=args.get("cursor"),
+        ),
+    )
+    notes = list(pack.notes)
+    if args.get("project") is None and actor.project is None:
+        notes.append(NO_PROJECT)
+    return compact(
+        {
+            "about": FRAME if pack.claims or pack.cases else "",
+            "query": pack.query,
+            "claims": [claim(one, now) for one in pack.claims],
+            "cases": [_case(one, now) for one in pack.cases],
+            "conflicts": [{"refs": list(one.refs), "why": one.why} for one in pack.conflicts],
+            "gaps": list(pack.gaps),
+            "index_health": plain(pack.index_health),
+            "budget": _budget(pack),
+            "partial": pack.partial,
+            "cursor": pack.cursor,
+            "event": pack.event,
+            "notes": notes,
+        },
+        *("query", "claims", "conflicts", "gaps", "index_health", "budget", "partial", "cursor", "event"),
+    )
+
+
+def _budget(pack: Pack) -> Json:
+    return {"requested": pack.budget.requested, "used": pack.budget.used, "dropped": pack.budget.dropped}
+
+
+def _case(view: CaseView, now: int) -> Json:
+    return compact(
+        {
+            "id": view.id,
+            "goal": view.goal,
+            "outcome": view.outcome,
+            "resolution": view.resolution,
+            "score": score(view.score),
+            "events": [claim(one, now) for one in view.events],
+        }
+    )
+
+
+def read(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    view = args.get("view", "content")
+    found = reading.read(rt, actor, args["ref"], view, args.get("section"))
+    now = clock.now()
+    answer: Json = {"about": FRAME, **memory(found.memory, now), "sha": found.sha}
+    if view == "content":
+        answer["text"] = found.text
+    if view == "history":
+        answer["history"] = [_history(entry, now) for entry in found.history]
+    if view == "links":
+        answer["links"] = links(found.links, found.memory.id)
+    return {**answer, **compact({"proposals": list(found.proposals)})}
+
+
+def _history(entry: HistoryEntry, now: int) -> Json:
+    return compact(
+        {
+            "version": entry.version,
+            "op": entry.op,
+            "at": exact(entry.at),
+            "age": age(entry.at, now),
+            "agent": entry.agent,
+            "reason": entry.reason,
+            "changed": list(entry.changed),
+            "diff": entry.diff,
+        }
+    )
+
+
+def browse(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    now = clock.now()
+    listing = reading.browse(
+        rt,
+        actor,
+        Browse(
+            path=args.get("path"),
+            project=args.get("project"),
+            depth=args.get("depth", 1),
+            changed_since=_time(rt, args, "changed_since", now),
+            queued=args.get("queued", False),
+            limit=args.get("limit", 50),
+            cursor=args.get("cursor"),
+        ),
+    )
+    entries: list[dict[str, Any]] = [
+        compact(
+            {
+                "type": entry.type,
+                "name": entry.name,
+                "ref": entry.ref,
+                "count": entry.count or None,
+                "kind": entry.kind,
+                "at": moment(entry.at),
+            }
+        )
+        for entry in listing.entries
+    ]
+    return compact({"entries": entries, "cursor": listing.cursor, "truncated": listing.truncated}, "entries")
+
+
+def _time(rt: Runtime, args: Arguments, name: str, now: int) -> int | None:
+    value = args.get(name)
+    return None if value is None else parse(value, now, rt.options.zone)

@@ -1,0 +1,206 @@
+"""remember, edit, link, verify, forget, feedback: arguments into requests, results into JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Case
+from dolmen.domain.values import Actor
+from dolmen.interfaces.mcp.presenting import Json, compact, score
+from dolmen.interfaces.mcp.registry import Arguments
+from dolmen.services import edit as editing
+from dolmen.services import feedback as judging
+from dolmen.services import forget as forgetting
+from dolmen.services import remember as remembering
+from dolmen.services.requests import Edit, FeedbackRequest, Forget, NewLink, NewMemory, Remembered, Similar
+from dolmen.services.runtime import Runtime
+
+
+def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    """One result per item, in their order; an item that the schema refuses fails alone like any other."""
+    given: Sequence[Mapping[str, Any] | DolmenError] = args["memories"]
+    good = [new_memory(item) for item in given if not isinstance(item, DolmenError)]
+    stored: list[Remembered] = []
+    if good or not given:
+        stored = list(remembering.remember(rt, actor, good, dry_run=args.get("dry_run", False)))
+    answers = iter(stored)
+    results = [failed(item) if isinstance(item, DolmenError) else remembered(next(answers)) for item in given]
+    return {"results": results}
+
+
+def failed(error: DolmenError) -> Json:
+    return {"outcome": "failed", "error": error.as_dict()}
+
+
+def new_memory(item: Mapping[str, Any]) -> NewMemory:
+    return NewMemory(
+        content=item["content"],
+        kind=item.get("kind"),
+        project=item.get("project"),
+        title=item.get("title", ""),
+        folder=item.get("folder", ""),
+        tags=tuple(item.get("tags", ())),
+        importance=item.get("importance"),
+        links=tuple(
+            NewLink(link.get("rel_type", "relates_to"), link["to"], link.get("weight", 1.0))
+            for link in item.get("links", ())
+        ),
+        supersedes=tuple(item.get("supersedes", ())),
+        ttl_seconds=item.get("ttl_seconds"),
+        case=new_case(item.get("case")),
+        source=item.get("source", ""),
+        key=item.get("key"),
+    )
+
+
+def new_case(fields: Mapping[str, str] | None) -> Case | None:
+    return None if fields is None else Case(**fields)
+
+
+def remembered(result: Remembered) -> Json:
+    return compact(
+        {
+            "outcome": result.outcome,
+            "ref": result.ref,
+            "kind": result.kind,
+            "scope": result.scope,
+            "status": "" if result.status == "active" else result.status,
+            "deduplicated": result.deduplicated,
+            "idempotent": result.idempotent,
+            "superseded": list(result.superseded),
+            "similar": [similar(one) for one in result.similar],
+            "proposal": result.proposal,
+            "because": result.because,
+            "notes": list(result.notes),
+            "error": None if result.error is None else dict(result.error),
+        }
+    )
+
+
+def similar(one: Similar) -> Json:
+    return {"ref": one.ref, "text": one.text, "similarity": score(one.similarity)}
+
+
+def edit(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    done = editing.edit(
+        rt,
+        actor,
+        Edit(
+            ref=args["ref"],
+            op=args["op"],
+            content=args.get("content"),
+            fields=_fields(args),
+            reason=args.get("reason", ""),
+            expected_sha=args.get("expected_sha"),
+            version=args.get("version"),
+        ),
+    )
+    return compact(
+        {
+            "outcome": done.outcome,
+            "ref": done.ref,
+            "version": done.version or None,
+            "sha": done.sha,
+            "new_ref": done.new_ref,
+            "proposal": done.proposal,
+            "because": done.because,
+            "notes": list(done.notes),
+        }
+    )
+
+
+def _fields(args: Arguments) -> dict[str, Any]:
+    """`fields`, and the one field that `key` and `value` name."""
+    fields = dict(args.get("fields", {}))
+    if "value" in args and "key" not in args:
+        raise DolmenError("invalid-argument", "value without key.", "Name the field to set with key.")
+    if "key" in args:
+        if "value" not in args:
+            raise DolmenError("invalid-argument", "key without value.", "Pass the field's new value with value.")
+        if args["key"] in fields and fields[args["key"]] != args["value"]:
+            raise DolmenError("invalid-argument", f"{args['key']} is set twice, to different values.", "Set it once.")
+        fields[args["key"]] = args["value"]
+    if isinstance(fields.get("case"), Mapping):
+        fields["case"] = _case(fields["case"])
+    return fields
+
+
+def _case(value: Mapping[str, Any]) -> Case:
+    known = {"id", "goal", "outcome", "resolution", "phase"}
+    if "id" not in value or not set(value) <= known or not all(isinstance(text, str) for text in value.values()):
+        raise DolmenError("invalid-argument", "That is no case.", "A case has id, goal, outcome, resolution, phase.")
+    return Case(**value)
+
+
+def link(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    done = editing.link(rt, actor, args["from"], args["rel_type"], args["to"], args.get("weight", 1.0))
+    return compact(
+        {
+            "outcome": done.outcome,
+            "from": done.source,
+            "rel_type": done.rel,
+            "to": done.to,
+            "resolved": done.resolved,
+            "proposal": done.proposal,
+            "because": done.because,
+        },
+        "resolved",
+    )
+
+
+def verify(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    done = editing.verify(rt, actor, tuple(args["refs"]), args["state"], args.get("note", ""))
+    return compact(
+        {
+            "state": done.state,
+            "marked": list(done.marked),
+            "missing": list(done.missing),
+            "proposal": done.proposal,
+            "because": done.because,
+        },
+        "marked",
+    )
+
+
+def forget(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    done = forgetting.forget(
+        rt,
+        actor,
+        Forget(
+            ref=args.get("ref"),
+            query=args.get("query"),
+            mode=args.get("mode", "soft"),
+            reason=args.get("reason", ""),
+            project=args.get("project"),
+            dry_run=args.get("dry_run", False),
+        ),
+    )
+    return compact(
+        {
+            "outcome": done.outcome,
+            "mode": done.mode,
+            "refs": list(done.refs),
+            "texts": list(done.texts),
+            "truncated": done.truncated,
+            "proposal": done.proposal,
+            "because": done.because,
+        },
+        "refs",
+    )
+
+
+def feedback(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    made = judging.feedback(
+        rt,
+        actor,
+        FeedbackRequest(
+            event=args.get("event"),
+            refs=tuple(args.get("refs", ())),
+            relevant=args.get("relevant"),
+            sufficient=args.get("sufficient"),
+            reason=args.get("reason", ""),
+        ),
+    )
+    return {"feedback": made}
