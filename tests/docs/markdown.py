@@ -65,5 +65,7 @@ def _commands(line: str, program: str) -> Iterator[list[str]]:
         command, words = words[:end], words[end + 1 :]
         while command and (re.fullmatch(r"[A-Z_]+=.*", command[0]) or command[0] in ("sudo", "exec", "time")):
             command = command[1:]
-        if command and command[0] in (program, f".venv/bin/{program}"):
+        if "--" in command:  # `claude mcp add dolmen -- /path/to/dolmen mcp`: the other program starts ours
+            command = command[command.index("--") + 1 :]
+        if command and command[0].rpartition("/")[2] == program:
             yield command[1:]

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.docs.markdown import ROOT, anchors, links, name, pages
+from tests.docs.markdown import ROOT, anchors, command_lines, links, name, pages
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)
@@ -31,3 +31,11 @@ def test_a_broken_link_would_be_found() -> None:
     )
     assert links(text) == ["b.md#c-d", "z.md"]
     assert anchors(text) == {"c-d", "c-d-1", "c-d-2"}
+
+
+def test_command_lines_are_found_wherever_a_reader_would_copy_them() -> None:
+    text = (
+        "Use `dolmen stats` or `other`.\n```sh\n$ A=1 dolmen key \\\n  create | tee x  # why\n"
+        "claude mcp add dolmen -- .venv/bin/dolmen mcp\n```\n```python\ndolmen x\n```\n"
+    )
+    assert sorted(command_lines(text, "dolmen")) == [["key", "create"], ["mcp"], ["stats"]]
