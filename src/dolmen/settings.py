@@ -91,7 +91,11 @@ class Settings:
         "list", (), "Server", "More web origins to accept, such as `https://inspector.example`."
     )
     rate_limit: int = _row("integer", 600, "Server", "Requests per minute and connection; 0 for no limit.", least=0)
-    body_limit: int = _row("integer", 8 * 1024 * 1024, "Server", "Largest request body, in bytes.", least=1024)
+    concurrency: int = _row(
+        "integer", 32, "Server", "Requests of one connection at the same time; 0 for no limit.", least=0
+    )
+    read_only: bool = _row("switch", False, "Server", "Nobody may write over HTTP, whatever their key says.")
+    body_limit: int = _row("integer", 4 * 1024 * 1024, "Server", "Largest request body, in bytes.", least=1024)
 
     toolset: Toolset = _row(
         "text", "core", "Agents", "The tools that a connection without a choice of its own sees.", choices=TOOLSETS
@@ -132,13 +136,7 @@ class Settings:
         "integer", 8, "Embeddings", "Texts of one write that are embedded at once; the rest follow in the background.",
         least=0,
     )  # fmt: skip
-    model_wait: float = _row(
-        "number", 0.0, "Embeddings",
-        "Seconds that a call waits for a model that is still loading; it then goes on by words alone.",
-        least=0,
-    )  # fmt: skip
 
-    journal_reads: bool = _row("switch", True, "Records", "Note what was recalled, so that feedback can name it.")
     keep_events_days: int = _row(
         "integer", 90, "Records", "Days that recall events without feedback are kept.", least=1
     )

@@ -6,10 +6,11 @@ import os
 import secrets
 import shutil
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dolmen.domain.identity import ProjectIdentity, RepositoryFacts, identify
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.identity import ProjectIdentity, RepositoryFacts, identify, normalize_project
 
 TIMEOUT = 2.0
 """Seconds that one question to git may take; a slower answer counts as none."""
@@ -38,30 +39,53 @@ def project(directory: Path) -> ProjectIdentity:
     return identity
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a directory's repository keeps its things; all None outside a repository."""
+
+    common: Path | None = None
+    """git's common directory: the same for every worktree."""
+    toplevel: Path | None = None
+    around: Path | None = None
+    """The work tree that holds this one as a submodule."""
+    shallow: bool = False
+
+
+def places(directory: Path) -> Places:
+    """What `git rev-parse` says; never raises."""
+    directory = _existing(directory)
+    asked = ("--git-common-dir", "--is-shallow-repository", "--show-superproject-working-tree")
+    answer = _ask(directory, "rev-parse", *asked)
+    if answer is None:
+        return Places()
+    lines = answer.splitlines()
+    top = _ask(directory, "rev-parse", "--show-toplevel")  # refused in a bare repository
+    return Places(
+        common=(directory / lines[0]).resolve(),
+        toplevel=Path(top) if top else None,
+        around=Path(lines[2]) if len(lines) > 2 and lines[2] else None,
+        shallow=lines[1] == "true",
+    )
+
+
 def facts(directory: Path, depth: int = 0) -> RepositoryFacts:
     """What git and the files say about a directory; a directory in no repository has only its `.dolmen` file."""
     directory = _existing(directory)
-    places = _ask(
-        directory, "rev-parse", "--git-common-dir", "--is-shallow-repository", "--show-superproject-working-tree"
-    )
-    if places is None:
+    found = places(directory)
+    if found.common is None:
         return RepositoryFacts(override=_override(directory, None))
-    lines = places.splitlines()
-    common = (directory / lines[0]).resolve()
-    top = _ask(directory, "rev-parse", "--show-toplevel")  # refused in a bare repository
-    toplevel = Path(top) if top else None
     remotes = _remotes(directory)
-    kept = _kept(common)
-    around = Path(lines[2]) if len(lines) > 2 and lines[2] and depth < _MOST_SUPERPROJECTS else None
+    kept = _kept(found.common)
+    around = found.around if depth < _MOST_SUPERPROJECTS else None
     return RepositoryFacts(
         remotes=remotes,
         tracked_remote=_tracked(directory) if len(remotes) > 1 else None,
-        common_dir=common.as_posix(),
-        toplevel=toplevel.as_posix() if toplevel else None,
-        root_commits=() if kept or lines[1] == "true" else _roots(directory),
+        common_dir=found.common.as_posix(),
+        toplevel=found.toplevel.as_posix() if found.toplevel else None,
+        root_commits=() if kept or found.shallow or _named_by(remotes) else _roots(directory),
         kept_identity=kept,
         fresh_id=secrets.token_hex(16),
-        override=_override(directory, toplevel or directory),
+        override=_override(directory, found.toplevel or directory),
         superproject=facts(around, depth + 1) if around else None,
     )
 
@@ -108,6 +132,16 @@ def _remotes(directory: Path) -> tuple[tuple[str, str], ...]:
         if tab and what == "(fetch)":
             found.setdefault(name, url)
     return tuple(found.items())
+
+
+def _named_by(remotes: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a remote names the project, so that the whole history need not be walked."""
+    for _, url in remotes:
+        try:
+            return bool(normalize_project(url))
+        except DolmenError:
+            continue
+    return False
 
 
 def _tracked(directory: Path) -> str | None:

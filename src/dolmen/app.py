@@ -1,0 +1,94 @@
+"""The composition root: from settings to a working Dolmen. The only module that names concrete classes.
+
+What a command does not need is not imported: without `models`, no model is looked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dolmen.services.journal import JournalBuffer
+from dolmen.services.runtime import Options, Runtime
+from dolmen.settings import Settings
+from dolmen.store.opening import open_store
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from dolmen.models.choose import Choice
+    from dolmen.services.upkeep import Upkeep
+
+
+@dataclass(slots=True)
+class App:
+    """Everything that is open, until `close`."""
+
+    settings: Settings
+    runtime: Runtime
+    model: Choice | None = None
+    """The embedder and why it was chosen; None when the application was opened without models."""
+    _upkeep: Upkeep | None = field(default=None, repr=False)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """The background thread of this process; not started."""
+        if self._upkeep is None:
+            from dolmen.services.upkeep import Upkeep
+
+            self._upkeep = Upkeep(self.runtime, keep_events_days=self.settings.keep_events_days)
+        return self._upkeep
+
+    def close(self) -> None:
+        """Ends the background work, writes what waits, and closes the store. Harmless to repeat."""
+        if self._upkeep is not None:
+            self._upkeep.stop()
+        self.runtime.journal.close()
+        if self.model is not None:
+            self.model.embedder.close()
+        self.runtime.store.close()
+
+    def __enter__(self) -> App:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_app(settings: Settings, *, models: bool = True) -> App:
+    """Opens the store that the settings name (making and migrating it as needed) and what works on it.
+
+    Args:
+        models: False for work that embeds nothing; text written meanwhile gets its vectors by the backfill.
+
+    Raises:
+        DolmenError: `configuration`, `store-too-new`, `store-unsafe`, `store-busy` or `unavailable`.
+    """
+    model = _model(settings) if models else None
+    store = open_store(settings.database)
+    runtime = Runtime(
+        store=store,
+        embedder=model.embedder if model else None,
+        journal=JournalBuffer(store),
+        options=Options(zone=settings.zone, inline_embeddings=settings.inline_embeddings),
+    )
+    return App(settings, runtime, model)
+
+
+def _model(settings: Settings) -> Choice:
+    from dolmen.models.choose import EmbedderSettings, choose
+
+    return choose(
+        EmbedderSettings(
+            embedder=settings.embedder,
+            url=settings.embeddings_url or None,
+            key=settings.embeddings_key or None,
+            model=settings.embeddings_model or None,
+            dimensions=settings.embeddings_dimensions,
+            query_prefix=settings.embeddings_query_prefix,
+            document_prefix=settings.embeddings_document_prefix,
+            threads=settings.embedder_threads,
+        )
+    )

@@ -1,0 +1,148 @@
+"""`dolmen key`: the keys with which agents connect over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import DAY, HOUR, MODES, TOOLSETS
+from dolmen.interfaces.cli.here import Here, command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dolmen.domain.access import Connection
+
+_SHORTEST = 4
+
+
+@click.group()
+def key() -> None:
+    """Make, list and revoke the keys of agents."""
+
+
+@key.command()
+@click.argument("agent")
+@click.option("--mode", type=click.Choice(MODES), default="write", show_default=True, help="What it may do.")
+@click.option("--project", metavar="NAME", help="Default project of its calls: a git remote URL or a name.")
+@click.option("--toolset", type=click.Choice(TOOLSETS), default="core", show_default=True, help="The tools it sees.")
+@click.option("--expires", metavar="WHEN", help="A date (2027-01-31) or a span (`90d`, `12h`). [default: never]")
+@click.option("--label", default="", help="A note for people.")
+@command
+def create(
+    here: Here, agent: str, mode: Any, project: str | None, toolset: Any, expires: str | None, label: str
+) -> None:
+    """Make a key for an agent; its secret is shown this once."""
+    from dolmen.interfaces.cli import present
+    from dolmen.services.accounts import create_key
+
+    with here.vault() as (rt, actor):
+        with rt.store.read() as tx:
+            now = tx.now
+        connection, secret = create_key(
+            rt,
+            actor,
+            agent=agent,
+            mode=mode,
+            project=project,
+            toolset=toolset,
+            expires_at=None if expires is None else _expiry(expires, now, here.settings.zone),
+            label=label,
+        )
+    lines = [secret, "", f"for {connection.agent}, mode {connection.mode}; it is not shown again."]
+    here.out.result({"secret": secret, "key": present.plain(connection)}, lines[:1])
+    if not here.out.as_json:
+        here.out.note(lines[2])
+
+
+def _expiry(said: str, now: int, zone: str) -> int:
+    from dolmen.domain.timeframe import parse
+
+    number, unit = said[:-1], said[-1:]
+    if number.isdigit() and unit in ("d", "h"):
+        return now + int(number) * (DAY if unit == "d" else HOUR)
+    return parse(said, now, zone)
+
+
+@key.command("list")
+@click.option("--all", "every", is_flag=True, help="Also revoked and expired ones.")
+@command
+def list_(here: Here, every: bool) -> None:
+    """List the keys; never their secrets."""
+    from dolmen.services.accounts import keys
+
+    with here.vault() as (rt, actor):
+        found = keys(rt, actor)
+        with rt.store.read() as tx:
+            now = tx.now
+    shown = [each for each in found if every or _state(each, now) == "valid"]
+    from dolmen.interfaces.cli import present
+    from dolmen.interfaces.cli.output import table
+
+    out = here.out
+    rows = [
+        (
+            out.style(present.short(each.id), fg="yellow"),
+            each.agent,
+            each.mode,
+            f"dlm_…{each.hint}",
+            each.project or "-",
+            _state(each, now),
+            out.dim(_use(each)),
+            each.label,
+        )
+        for each in shown
+    ]
+    value = [present.plain(each) | {"state": _state(each, now)} for each in shown]
+    out.result({"keys": value}, table(rows) or ["No keys yet: `dolmen key create AGENT` makes one."])
+
+
+def _state(connection: Connection, now: int) -> str:
+    if connection.revoked_at is not None:
+        return "revoked"
+    if connection.expires_at is not None and connection.expires_at <= now:
+        return "expired"
+    return "valid"
+
+
+def _use(connection: Connection) -> str:
+    from dolmen.interfaces.cli import present
+
+    used = f"used {present.day(connection.last_used_at)}" if connection.last_used_at else "never used"
+    return used + (f", until {present.day(connection.expires_at)}" if connection.expires_at else "")
+
+
+@key.command()
+@click.argument("id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@command
+def revoke(here: Here, id: str, yes: bool) -> None:
+    """End a key: whoever holds it is refused from now on.
+
+    ID is the id that `dolmen key list` shows, or the last characters of the key.
+    """
+    from dolmen.interfaces.cli import present
+    from dolmen.services.accounts import keys
+    from dolmen.services.accounts import revoke as end
+
+    with here.vault() as (rt, actor):
+        connection = _named(keys(rt, actor), id)
+        here.confirm(f"End the key dlm_…{connection.hint} of {connection.agent}?", yes=yes)
+        revoked = end(rt, actor, connection.id)
+    here.out.result(present.plain(revoked), [f"{present.short(revoked.id)} revoked: {revoked.agent}"])
+
+
+def _named(connections: Sequence[Connection], part: str) -> Connection:
+    wanted = part.strip().strip("…")
+    found = [
+        each
+        for each in connections
+        if len(wanted) >= _SHORTEST and (each.id.startswith(wanted) or each.id.endswith(wanted) or each.hint == wanted)
+    ]
+    if not found:
+        raise DolmenError("not-found", f"There is no key {part!r}.", "`dolmen key list --all` shows them.")
+    if len(found) > 1:
+        raise DolmenError("invalid-argument", f"{part!r} fits {len(found)} keys.", "Give more characters of the id.")
+    return found[0]

@@ -1,0 +1,29 @@
+"""`dolmen memory`: find, show, add, change and remove memories by hand (B227)."""
+
+from __future__ import annotations
+
+import click
+
+from dolmen.interfaces.cli.commands.memory import reading, removing, writing
+
+
+@click.group()
+def memory() -> None:
+    """Find, show, add, change and remove memories.
+
+    A REF is the id of a memory, or at least six characters of its start or end, as `dolmen memory list` shows them.
+    """
+
+
+for each in (
+    reading.list_,
+    reading.search,
+    reading.show,
+    reading.history,
+    writing.add,
+    writing.edit,
+    writing.undo,
+    removing.forget,
+    removing.purge,
+):
+    memory.add_command(each)

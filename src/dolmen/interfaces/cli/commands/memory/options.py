@@ -1,0 +1,53 @@
+"""Options that several of the memory commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from dolmen.domain.memory import KINDS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def project(function: F) -> F:
+    """Where to write."""
+    return click.option(
+        "--project", metavar="NAME", help="A git remote URL or a project's name; `user` for none. [default: this one's]"
+    )(function)
+
+
+def sight(function: F) -> F:
+    """Where to look."""
+    function = click.option("--all", "every", is_flag=True, help="Look into every project.")(function)
+    return click.option(
+        "--project", metavar="NAME", help="Look into this project and the user scope. [default: this one's]"
+    )(function)
+
+
+def filters(function: F) -> F:
+    """What to look for."""
+    function = click.option("--until", metavar="WHEN", help="Written before then.")(function)
+    function = click.option("--since", metavar="WHEN", help="Written since: `yesterday`, `2026-09-01`, `3 days ago`.")(
+        function
+    )
+    function = click.option("--tag", "tags", multiple=True, help="Only with this tag; repeat for several.")(function)
+    return click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only of this kind.")(function)
+
+
+def facts(function: F) -> F:
+    """What a memory has besides its text."""
+    options = (
+        click.option("--kind", type=click.Choice(KINDS), help="What it is."),
+        click.option("--title", help="A title."),
+        click.option("--folder", metavar="PATH", help="A place inside its project, such as `guides/deploy`."),
+        click.option("--tag", "tags", multiple=True, help="A tag; repeat for several."),
+        click.option("--importance", type=click.FloatRange(0, 1), help="From 0 to 1."),
+        click.option("--source", help="Where it comes from."),
+        click.option("--ttl", metavar="SECONDS", type=click.IntRange(1), help="Seconds until it expires."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function

@@ -1,0 +1,71 @@
+"""`dolmen memory forget`, `purge`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from dolmen.interfaces.cli import present
+from dolmen.interfaces.cli.here import Here, command
+from dolmen.interfaces.cli.output import shorten
+
+if TYPE_CHECKING:
+    from dolmen.services.requests import Forgotten
+
+
+@click.command()
+@click.argument("refs", nargs=-1, required=True)
+@click.option("--invalid", is_flag=True, help="Keep it as history that no longer holds.")
+@click.option("--reason", default="", help="Why; kept in its history.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@command
+def forget(here: Here, refs: tuple[str, ...], invalid: bool, reason: str, dry_run: bool) -> None:
+    """Take memories out of sight; `dolmen memory undo` brings them back."""
+    from dolmen.services.forget import forget as take_away
+    from dolmen.services.listing import full_ref
+    from dolmen.services.requests import Forget
+
+    with here.vault() as (rt, actor):
+        request = Forget(
+            refs=tuple(full_ref(rt, actor, ref) for ref in refs),
+            mode="invalidate" if invalid else "soft",
+            reason=reason,
+            dry_run=dry_run,
+        )
+        _say(here, take_away(rt, actor, request))
+
+
+@click.command()
+@click.argument("refs", nargs=-1, required=True)
+@click.option("--reason", default="", help="Why; kept in the audit.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@command
+def purge(here: Here, refs: tuple[str, ...], reason: str, yes: bool, dry_run: bool) -> None:
+    """Destroy memories for good, with their history; nothing brings them back."""
+    from dolmen.services.forget import forget as take_away
+    from dolmen.services.listing import full_ref
+    from dolmen.services.requests import Forget
+
+    with here.vault() as (rt, actor):
+        full = tuple(full_ref(rt, actor, ref) for ref in refs)
+        would = take_away(rt, actor, Forget(refs=full, mode="purge", dry_run=True))
+        if dry_run:
+            _say(here, would)
+            return
+        if not yes:
+            for ref, text in zip(would.refs, would.texts, strict=True):
+                here.out.note(f"{present.short(ref)}  {shorten(text, 90)}")
+        here.confirm(f"Destroy {len(full)} {'memory' if len(full) == 1 else 'memories'} for good?", yes=yes)
+        _say(here, take_away(rt, actor, Forget(refs=full, mode="purge", reason=reason)))
+
+
+def _say(here: Here, answer: Forgotten) -> None:
+    would = answer.outcome == "would"
+    lines = [
+        f"{here.out.style(present.short(ref), fg='yellow')} {'would go' if would else answer.outcome}"
+        + (f": {shorten(answer.texts[n], 80)}" if answer.texts else "")
+        for n, ref in enumerate(answer.refs)
+    ]
+    here.out.result(present.plain(answer), lines)

@@ -1,0 +1,101 @@
+"""`dolmen project`: which projects there are, which one this directory is, and what a renamed one was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.here import Here, command
+
+
+@click.group()
+def project() -> None:
+    """List projects, name this one, join a renamed one."""
+
+
+@project.command("list")
+@command
+def list_(here: Here) -> None:
+    """List the projects and how many memories each has."""
+    from dolmen.interfaces.cli import present
+    from dolmen.interfaces.cli.output import table
+    from dolmen.services.scopes import projects
+
+    with here.vault() as (rt, actor):
+        found = projects(rt, actor)
+    rows = [
+        (
+            each.name,
+            f"{each.memories:,}",
+            f"{each.proposed:,} proposed" if each.proposed else "",
+            f"before: {', '.join(each.aliases)}" if each.aliases else "",
+        )
+        for each in found
+    ]
+    here.out.result({"projects": present.plain(found)}, table(rows) or ["No memories yet."])
+
+
+@project.command()
+@command
+def which(here: Here) -> None:
+    """Say which project this directory is, and why.
+
+    The same that `dolmen mcp` takes when it is started here.
+    """
+    from dolmen.client import git
+    from dolmen.client.workplace import default_project
+
+    identity = default_project(here.settings.project, Path.cwd())
+    why = identity.why
+    if identity.project is None and not git.installed():
+        why = "git is not installed, so nothing could be asked."
+    lines = [identity.project or "user", here.out.dim(why)]
+    lines += [here.out.dim(f"inside {parent}") for parent in identity.parents]
+    here.out.result(
+        {"project": identity.project, "source": identity.source, "why": why, "parents": list(identity.parents)}, lines
+    )
+
+
+@project.command()
+@click.argument("name")
+@command
+def use(here: Here, name: str) -> None:
+    """Name the project of this repository in a `.dolmen` file.
+
+    Commit the file, and every clone and worktree is that project (it wins over the git remote).
+    """
+    from dolmen.client import git
+    from dolmen.domain.identity import normalize_project
+
+    identity = normalize_project(name)
+    file = (git.places(Path.cwd()).toplevel or Path.cwd()) / git.OVERRIDE_FILE
+    try:
+        kept = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        others = [line for line in kept if line.partition("=")[0].strip().lower() != "project"]
+        file.write_text("\n".join([*others, f"project = {identity}"]) + "\n", encoding="utf-8", newline="\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DolmenError(
+            "invalid-argument", f"{file} cannot be written: {error}.", "Choose another directory."
+        ) from error
+    here.out.result({"project": identity, "file": str(file)}, [f"{identity}", here.out.dim(f"said in {file}")])
+
+
+@project.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@command
+def alias(here: Here, old: str, new: str, yes: bool) -> None:
+    """Join the memory of a project's OLD identity to its NEW one, after its remote was renamed or moved."""
+    from dolmen.services.scopes import alias as join
+    from dolmen.services.scopes import projects
+
+    with here.vault() as (rt, actor):
+        from dolmen.domain.identity import scope_of
+
+        count = next((each.memories for each in projects(rt, actor) if each.scope == scope_of(old)), 0)
+        here.confirm(f"Move {count} memories of {old} to {new}?", yes=yes)
+        moved = join(rt, actor, old, new)
+    here.out.result({"old": old, "new": new, "moved": moved}, [f"{old} is {new} now; {moved} memories moved."])

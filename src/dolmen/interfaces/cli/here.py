@@ -1,0 +1,143 @@
+"""What every command works with: its settings, the store when it asks for it, who acts, and where its words go."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+
+import click
+
+from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.exits import BY_CODE
+from dolmen.interfaces.cli.output import Output
+
+if TYPE_CHECKING:
+    from dolmen.app import App
+    from dolmen.domain.values import Actor
+    from dolmen.services.runtime import Runtime
+    from dolmen.settings import Loaded, Settings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+AGENT = "cli"
+"""The name under which a person writes here."""
+
+
+class Here:
+    """One run of one command."""
+
+    def __init__(self, *, as_json: bool, flags: dict[str, object]) -> None:
+        self.out = Output(as_json=as_json)
+        self._flags = flags
+        self._loaded: Loaded | None = None
+        self._project: list[str | None] = []
+
+    def flag(self, **flags: object) -> None:
+        """Adds flags of this command that are settings; None was not given."""
+        self._flags.update(flags)
+
+    @property
+    def loaded(self) -> Loaded:
+        if self._loaded is None:
+            from dolmen.settings import load
+
+            self._loaded = load(self._flags)
+            for warning in self._loaded.warnings:
+                self.out.warn(warning)
+        return self._loaded
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.settings
+
+    @contextmanager
+    def app(self, *, models: bool = False) -> Iterator[App]:
+        """The application, open; with `models`, for work that searches or embeds."""
+        from dolmen.app import open_app
+
+        with open_app(self.settings, models=models) as app:
+            yield app
+
+    @contextmanager
+    def vault(self, *, models: bool = False) -> Iterator[tuple[Runtime, Actor]]:
+        """The runtime, and the person at the keyboard as its actor."""
+        with self.app(models=models) as app:
+            yield app.runtime, self.actor(app.runtime)
+
+    def actor(self, rt: Runtime) -> Actor:
+        from dolmen.services.accounts import local_actor
+
+        return local_actor(rt, agent=AGENT, project=self.project, human=True)
+
+    @property
+    def project(self) -> str | None:
+        """The default project: as set, else that of the working directory; the same that `dolmen mcp` takes (B134)."""
+        if not self._project:
+            from dolmen.client.workplace import default_project
+
+            self._project.append(default_project(self.settings.project, Path.cwd()).project)
+        return self._project[0]
+
+    def confirm(self, question: str, *, yes: bool) -> None:
+        """Asks before something is destroyed.
+
+        Raises:
+            DolmenError: `invalid-argument` when nobody can answer; click.Abort for a no.
+        """
+        if yes:
+            return
+        if self.out.as_json or not sys.stdin.isatty():
+            raise DolmenError("invalid-argument", f"{question} Nobody is there to answer.", "Pass --yes to say so.")
+        click.confirm(question, abort=True, err=True)
+
+
+def command(function: Callable[..., R]) -> Callable[..., R]:
+    """Gives a command the options that all have, a `Here` in their place, and one way to fail."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+    @click.option("--database", metavar="URL", help="The store, instead of the one in the settings.")
+    @click.option("--config", metavar="FILE", help="The configuration file, instead of the usual one.")
+    @functools.wraps(function)
+    def run(*args: Any, as_json: bool, database: str | None, config: str | None, **options: Any) -> R:
+        here = Here(as_json=as_json, flags={"database": database, "config": config})
+        try:
+            return function(here, *args, **options)
+        except DolmenError as error:
+            fail(here, error)
+        except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+            raise
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            sys.exit(130)
+        except Exception as error:
+            unexpected(here, error)
+
+    return run
+
+
+def fail(here: Here, error: DolmenError) -> NoReturn:
+    """Says what is wrong and ends with the code of the table."""
+    here.out.error(error)
+    sys.exit(BY_CODE[error.code])
+
+
+def unexpected(here: Here, error: Exception) -> NoReturn:
+    """A mistake of the program: the trace only for whoever asks for it."""
+    import os
+    import traceback
+
+    if os.environ.get("DOLMEN_LOG", "").lower() == "debug":
+        traceback.print_exception(error, file=sys.stderr)
+    fail(
+        here,
+        DolmenError(
+            "internal",
+            f"Something went wrong inside Dolmen ({type(error).__name__}).",
+            "Run it again with DOLMEN_LOG=debug for the details, and report them.",
+        ),
+    )

@@ -1,0 +1,46 @@
+"""The root of the command line: every command, in the order in which `dolmen --help` lists them."""
+
+from __future__ import annotations
+
+import click
+
+from dolmen import __version__
+from dolmen.interfaces.cli.lazy import Entry, LazyGroup
+
+_SERVE, _MEMORY, _VAULT, _STORE, _HELP = "Serve agents", "Memories", "Who and where", "The store", "Help"
+
+COMMANDS = {
+    "serve": Entry("serve:serve", _SERVE, "Serve agents over HTTP, and say how to connect them."),
+    "mcp": Entry("mcp:mcp", _SERVE, "Serve one agent over standard input and output."),
+    "memory": Entry("memory:memory", _MEMORY, "Find, show, add, change and remove memories."),
+    "review": Entry("review:review", _MEMORY, "Decide about what agents proposed."),
+    "demo": Entry("demo:demo", _MEMORY, "Load a small example memory and recall from it."),
+    "key": Entry("key:key", _VAULT, "Make, list and revoke the keys of agents."),
+    "project": Entry("project:project", _VAULT, "List projects, name this one, join a renamed one."),
+    "export": Entry("transfer:export_", _STORE, "Write everything that was remembered to a file."),
+    "import": Entry("transfer:import_", _STORE, "Read in what `dolmen export` wrote."),
+    "reindex": Entry("upkeep:reindex", _STORE, "Make the search index and the vectors again."),
+    "stats": Entry("upkeep:stats", _STORE, "Count memories, vectors, duplicates and noise."),
+    "doctor": Entry("doctor:doctor", _STORE, "Find what is wrong, say why and what to do."),
+    "settings": Entry("settings:settings", _HELP, "Show every setting, its value and where it comes from."),
+    "completion": Entry("completion:completion", _HELP, "Print the completion script of a shell."),
+}
+
+_EPILOG = "`dolmen COMMAND --help` tells more. Settings come from flags, DOLMEN_* variables and a file, in this order."
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    subcommand_metavar="COMMAND …",
+)
+@click.version_option(__version__, prog_name="dolmen", message="%(prog)s %(version)s")
+def cli() -> None:
+    """One memory for all the AI agents that you work with."""
+
+
+def main() -> None:
+    """The `dolmen` program."""
+    cli.main(prog_name="dolmen")

@@ -1,0 +1,101 @@
+"""Memories by their facts, page by page, for people at the command line and the web page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dolmen.domain.access import require
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Kind, Memory, Status
+from dolmen.domain.values import Actor
+from dolmen.services.runtime import Runtime
+from dolmen.services.scoping import visible
+from dolmen.store.contract import Order
+
+LIMIT = 1000
+SHORTEST_PART = 6
+"""The fewest characters of an id that may stand for it."""
+_ID_LENGTH = 36
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    project: str | None = None
+    """`*` for every project."""
+    statuses: tuple[Status, ...] = ("active",)
+    kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] = ()
+    folder: str | None = None
+    since: int | None = None
+    until: int | None = None
+    order: Order = "newest"
+    limit: int = 20
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    memories: tuple[Memory, ...]
+    cursor: str | None
+    """Give it back for the next page; None at the end."""
+
+
+def memories(rt: Runtime, actor: Actor, request: ListRequest) -> MemoryPage:
+    """Whole memories in an order of their facts, not by relevance.
+
+    Raises:
+        DolmenError: `invalid-argument` for a limit that is out of range; `forbidden` for an agent that asks for what
+            is not served.
+    """
+    require(actor, "read")
+    if request.statuses != ("active",) and not actor.human:
+        require(actor, "admin")
+    if not 1 <= request.limit <= LIMIT:
+        raise DolmenError("invalid-argument", f"limit {request.limit} is out of range.", f"Use 1 to {LIMIT}.")
+    with rt.store.read() as tx:
+        sight = visible(
+            tx,
+            actor,
+            request.project,
+            statuses=request.statuses,
+            kinds=request.kinds,
+            tags=request.tags,
+            folder=request.folder,
+            since=request.since,
+            until=request.until,
+            include_expired=request.statuses != ("active",),
+        )
+        found = tx.memories.select(sight, request.order, request.limit + 1, request.cursor)
+    shown = tuple(found[: request.limit])
+    return MemoryPage(shown, shown[-1].id if len(found) > request.limit else None)
+
+
+def full_ref(rt: Runtime, actor: Actor, part: str) -> str:
+    """The id that a person means by its first or last characters.
+
+    Raises:
+        DolmenError: `invalid-argument` for under six characters, or when several memories match; `not-found`.
+    """
+    require(actor, "read")
+    ref = part.strip().removeprefix("dolmen://memory/").strip("…").lower()
+    if len(ref) >= _ID_LENGTH:
+        return ref
+    if len(ref) < SHORTEST_PART or not set(ref) <= set("0123456789abcdef-"):
+        raise DolmenError(
+            "invalid-argument",
+            f"{part!r} is no ref.",
+            f"Give an id, or at least {SHORTEST_PART} characters of its start or end (`dolmen memory list`).",
+        )
+    with rt.store.read() as tx:
+        found = tx.memories.matching(actor.vault, ref, _MOST_NAMED + 1)
+    if not found:
+        raise DolmenError("not-found", f"No memory has an id like {part!r}.", "Look it up with `dolmen memory list`.")
+    if len(found) > 1:
+        more = " …" if len(found) > _MOST_NAMED else ""
+        raise DolmenError(
+            "invalid-argument",
+            f"{part!r} fits several memories: {', '.join(sorted(found)[:_MOST_NAMED])}{more}.",
+            "Give more characters.",
+        )
+    return found[0]
