@@ -147,7 +147,9 @@ class Memories(Protocol):
     ) -> list[Memory]:
         """Memories that pass the filter; `after` is the id of the last one of the page before (same order)."""
 
-    def count(self, filter: Filter, by: Literal["", "kind", "status", "scope", "agent", "folder"] = "") -> dict[str, int]:
+    def count(
+        self, filter: Filter, by: Literal["", "kind", "status", "scope", "agent", "folder"] = ""
+    ) -> dict[str, int]:
         """Numbers by the given column; with an empty `by`, one entry under the empty key."""
 
     def expired(self, vault: str, now: int, limit: int) -> list[Memory]:

@@ -17,8 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
 
 _HEAD = re.compile(r"^-- name: *(\w+) *$", re.MULTILINE)
+T = TypeVar("T")
 PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 """A `:name` in portable SQL; what an engine with another style has to replace. `::` is not one."""
 
@@ -54,9 +56,14 @@ class Query:
 
 
 @cache
-def queries(file: str) -> Mapping[str, Query]:
-    """The queries of `queries/<file>.sql` by their names. Raises FileNotFoundError for no such file."""
-    return parse(file, (files("dolmen.store") / "queries" / f"{file}.sql").read_text(encoding="utf-8"))
+def queries(file: str, folder: str = "queries") -> Mapping[str, Query]:
+    """The queries of a file by their names.
+
+    Args:
+        file: its name without `.sql`.
+        folder: below store/; an engine keeps its own queries in its own folder.
+    """
+    return parse(file, (files("dolmen.store") / folder / f"{file}.sql").read_text(encoding="utf-8"))
 
 
 def parse(file: str, text: str) -> dict[str, Query]:
@@ -79,6 +86,6 @@ def parse(file: str, text: str) -> dict[str, Query]:
     return found
 
 
-def chunks(values: Sequence[str], size: int = 256) -> list[Sequence[str]]:
+def chunks(values: Sequence[T], size: int = 256) -> list[Sequence[T]]:
     """The values in runs of at most `size`, so that a statement stays within every engine's number of parameters."""
     return [values[start : start + size] for start in range(0, len(values), size)]

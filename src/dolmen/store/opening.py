@@ -1,0 +1,45 @@
+"""Opening a store by its URL; the engine's driver is imported only when it is the one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dolmen.domain.errors import DolmenError
+from dolmen.store.contract import Store
+from dolmen.store.ids import rising
+
+
+def now() -> int:
+    """Microseconds since the epoch."""
+    return time.time_ns() // 1000
+
+
+def open_store(url: str, clock: Callable[[], int] = now, new_id: Callable[[], str] | None = None) -> Store:
+    """Opens and migrates a store.
+
+    Args:
+        url: `sqlite:///relative/or//absolute/path`, `sqlite:///:memory:` for a private one that is gone after
+            `close()`, or `postgresql://…`.
+        clock: microseconds since the epoch.
+        new_id: fresh ids; UUIDs of version 7 by the clock unless given.
+
+    Raises DolmenError: `configuration` for another kind of URL; else as `contract.Store` says.
+    """
+    ids = new_id or rising(clock)
+    scheme, found, rest = url.partition("://")
+    if scheme == "sqlite" and found and rest.startswith("/") and rest != "/":
+        from dolmen.store.sqlite.engine import SqliteStore
+
+        path = rest[1:]
+        return SqliteStore(None if path == ":memory:" else Path(path).expanduser(), clock, ids)
+    if scheme in ("postgresql", "postgres") and found:
+        from dolmen.store.postgres.engine import PostgresStore
+
+        return PostgresStore(url, clock, ids)
+    raise DolmenError(
+        "configuration",
+        f"{scheme!r} is no kind of store.",
+        "Use sqlite:///path/to/file or postgresql://user@host/name in DOLMEN_DATABASE.",
+    )

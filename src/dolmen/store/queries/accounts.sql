@@ -1,0 +1,64 @@
+-- Vaults, persons, connections and the vault's settings.
+
+-- name: vaults
+-- Every vault.
+SELECT id, name FROM vault ORDER BY created_at, id;
+
+-- name: add_vault
+-- A vault; nothing happens when it is there.
+INSERT INTO vault (id, name, created_at, scopes) VALUES (:vault, :name, :now, 0) ON CONFLICT (id) DO NOTHING;
+
+-- name: add_person
+-- A person of a vault.
+INSERT INTO person (vault_id, id, name, role, created_at, removed_at) VALUES (:vault, :id, :name, :role, :now, NULL);
+
+-- name: owner
+-- The first owner of a vault.
+SELECT id FROM person WHERE vault_id = :vault AND role = 'owner' AND removed_at IS NULL ORDER BY created_at, id LIMIT 1;
+
+-- name: add_connection
+-- A credential, by the hash of its secret.
+INSERT INTO connection (
+    vault_id, id, person_id, agent, mode, toolset, project, label, hint, secret_hash,
+    created_at, expires_at, revoked_at, last_used_at
+) VALUES (
+    :vault, :id, :person, :agent, :mode, :toolset, :project, :label, :hint, :secret_hash,
+    :created_at, :expires_at, :revoked_at, :last_used_at
+);
+
+-- name: by_secret
+-- The connection of a credential, if its person is still there.
+SELECT
+    c.id, c.vault_id, c.person_id, c.agent, c.mode, c.toolset, c.project, c.label,
+    c.created_at, c.expires_at, c.revoked_at, c.last_used_at, c.hint
+FROM connection c
+JOIN person o ON o.vault_id = c.vault_id AND o.id = c.person_id AND o.removed_at IS NULL
+WHERE c.secret_hash = :secret_hash;
+
+-- name: connections
+-- The connections of a vault.
+SELECT
+    c.id, c.vault_id, c.person_id, c.agent, c.mode, c.toolset, c.project, c.label,
+    c.created_at, c.expires_at, c.revoked_at, c.last_used_at, c.hint
+FROM connection c WHERE c.vault_id = :vault ORDER BY c.created_at, c.id;
+
+-- name: revoke
+-- Ends a connection that was not ended before.
+UPDATE connection SET revoked_at = :at WHERE vault_id = :vault AND id = :id AND revoked_at IS NULL;
+
+-- name: touch
+-- When a connection was last used.
+UPDATE connection SET last_used_at = :at WHERE vault_id = :vault AND id = :id;
+
+-- name: setting
+-- One setting of the vault.
+SELECT value FROM vault_setting WHERE vault_id = :vault AND key = :key;
+
+-- name: settings
+-- All of them.
+SELECT key, value FROM vault_setting WHERE vault_id = :vault ORDER BY key;
+
+-- name: set
+-- Sets one.
+INSERT INTO vault_setting (vault_id, key, value) VALUES (:vault, :key, :value)
+ON CONFLICT (vault_id, key) DO UPDATE SET value = excluded.value;

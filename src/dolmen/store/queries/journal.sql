@@ -1,0 +1,38 @@
+-- What happened: recall events, feedback, audit.
+
+-- name: add_event
+-- A recall; nothing happens when it is there.
+INSERT INTO recall_event (vault_id, id, at, connection, agent, query, refs)
+VALUES (:vault, :id, :at, :connection, :agent, :query, :refs) ON CONFLICT (vault_id, id) DO NOTHING;
+
+-- name: event
+-- One recall.
+SELECT id, vault_id, at, connection, agent, query, refs FROM recall_event WHERE vault_id = :vault AND id = :id;
+
+-- name: add_feedback
+-- What somebody said about a recall; nothing happens when it is there.
+INSERT INTO feedback (vault_id, id, at, connection, agent, event_id, refs, relevant, sufficient, reason)
+VALUES (:vault, :id, :at, :connection, :agent, :event, :refs, :relevant, :sufficient, :reason)
+ON CONFLICT (vault_id, id) DO NOTHING;
+
+-- name: feedbacks
+-- All that was said, oldest first.
+SELECT id, vault_id, at, connection, agent, event_id, refs, relevant, sufficient, reason
+FROM feedback WHERE vault_id = :vault ORDER BY at, id;
+
+-- name: add_audit
+-- A request that was answered; nothing happens when it is there.
+INSERT INTO audit (vault_id, id, at, connection, agent, op, detail, origin)
+VALUES (:vault, :id, :at, :connection, :agent, :op, :detail, :origin) ON CONFLICT (vault_id, id) DO NOTHING;
+
+-- name: audited
+-- The newest requests.
+SELECT id, vault_id, at, connection, agent, op, detail, origin
+FROM audit WHERE vault_id = :vault ORDER BY at DESC, id DESC LIMIT :limit;
+
+-- name: trim
+-- Forgets old recalls that no feedback names.
+DELETE FROM recall_event
+WHERE vault_id = :vault AND at < :before AND NOT EXISTS (
+    SELECT 1 FROM feedback f WHERE f.vault_id = recall_event.vault_id AND f.event_id = recall_event.id
+);

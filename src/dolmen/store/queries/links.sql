@@ -1,0 +1,31 @@
+-- Typed edges between memories.
+
+-- name: add
+-- A new edge; nothing happens when it is there.
+INSERT INTO link (vault_id, source_id, rel, target, weight, created_at, agent)
+VALUES (:vault, :source, :rel, :target, :weight, :created_at, :agent)
+ON CONFLICT (vault_id, source_id, rel, target) DO NOTHING;
+
+-- name: weigh
+-- Another weight for an edge.
+UPDATE link SET weight = :weight
+WHERE vault_id = :vault AND source_id = :source AND rel = :rel AND target = :target;
+
+-- name: remove
+-- One edge.
+DELETE FROM link WHERE vault_id = :vault AND source_id = :source AND rel = :rel AND target = :target;
+
+-- name: out
+-- Edges that start at some memories.
+SELECT source_id, rel, target, weight, created_at, agent FROM link
+WHERE vault_id = :vault AND source_id IN (:ids...) ORDER BY created_at, source_id, rel, target;
+
+-- name: into
+-- Edges that end at some memories.
+SELECT source_id, rel, target, weight, created_at, agent FROM link
+WHERE vault_id = :vault AND target IN (:ids...) ORDER BY created_at, source_id, rel, target;
+
+-- name: stream
+-- Every edge of the vault.
+SELECT source_id, rel, target, weight, created_at, agent FROM link
+WHERE vault_id = :vault ORDER BY source_id, rel, target;

@@ -1,0 +1,23 @@
+-- Writes that wait for a person.
+
+-- name: add
+-- A new proposal.
+INSERT INTO proposal (
+    vault_id, id, op, memory_id, base_version, payload, reason, because, status, agent, person, connection,
+    created_at, decided_at, decided_by, decision_note
+) VALUES (
+    :vault, :id, :op, :memory, :base_version, :payload, :reason, :because, :status, :agent, :person, :connection,
+    :created_at, :decided_at, :decided_by, :decision_note
+);
+
+-- name: select
+-- Proposals under a condition, oldest first.
+SELECT
+    id, op, memory_id, base_version, payload, reason, because, status, agent, person, connection,
+    created_at, decided_at, decided_by, decision_note
+FROM proposal WHERE vault_id = :vault {where} ORDER BY created_at, id {limit};
+
+-- name: decide
+-- A person's decision on a pending one.
+UPDATE proposal SET status = :status, decided_at = :at, decided_by = :by, decision_note = :note
+WHERE vault_id = :vault AND id = :id AND status = 'pending';

@@ -1,0 +1,92 @@
+"""What happened: recall events, feedback, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dolmen.store.contract import AuditEntry, Feedback, RecallEvent
+from dolmen.store.mapping import dump, strings
+from dolmen.store.session import Row, Session, Value
+from dolmen.store.sql import queries
+
+
+class JournalRepository:
+    """Implements `contract.Journal`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._sql = queries("journal")
+
+    def events(self, events: Iterable[RecallEvent]) -> None:
+        rows: list[dict[str, Value]] = [
+            {
+                "vault": event.vault,
+                "id": event.id,
+                "at": event.at,
+                "connection": event.connection,
+                "agent": event.agent,
+                "query": event.query,
+                "refs": dump(event.refs),
+            }
+            for event in events
+        ]
+        if rows:
+            self._session.many(self._sql["add_event"], rows)
+
+    def event(self, vault: str, id: str) -> RecallEvent | None:
+        row = self._session.one(self._sql["event"], {"vault": vault, "id": id})
+        return None if row is None else RecallEvent(*row[:6], strings(row[6]))
+
+    def feedback(self, entry: Feedback) -> None:
+        params: dict[str, Value] = {
+            "vault": entry.vault,
+            "id": entry.id,
+            "at": entry.at,
+            "connection": entry.connection,
+            "agent": entry.agent,
+            "event": entry.event,
+            "refs": dump(entry.refs),
+            "relevant": None if entry.relevant is None else int(entry.relevant),
+            "sufficient": None if entry.sufficient is None else int(entry.sufficient),
+            "reason": entry.reason,
+        }
+        self._session.run(self._sql["add_feedback"], params)
+
+    def feedbacks(self, vault: str) -> Iterator[Feedback]:
+        for row in self._session.stream(self._sql["feedbacks"], {"vault": vault}):
+            yield _feedback(row)
+
+    def audit(self, entries: Iterable[AuditEntry]) -> None:
+        rows: list[dict[str, Value]] = [
+            {
+                "vault": entry.vault,
+                "id": entry.id,
+                "at": entry.at,
+                "connection": entry.connection,
+                "agent": entry.agent,
+                "op": entry.op,
+                "detail": entry.detail,
+                "origin": entry.origin,
+            }
+            for entry in entries
+        ]
+        if rows:
+            self._session.many(self._sql["add_audit"], rows)
+
+    def audited(self, vault: str, limit: int = 100) -> list[AuditEntry]:
+        rows = self._session.all(self._sql["audited"], {"vault": vault, "limit": limit})
+        return [AuditEntry(*row) for row in rows]
+
+    def trim(self, vault: str, before: int) -> int:
+        return self._session.run(self._sql["trim"], {"vault": vault, "before": before})
+
+
+def _feedback(row: Row) -> Feedback:
+    id, vault, at, connection, agent, event, refs, relevant, sufficient, reason = row
+    return Feedback(
+        id, vault, at, connection, agent, event, strings(refs), _truth(relevant), _truth(sufficient), reason
+    )
+
+
+def _truth(value: int | None) -> bool | None:
+    return None if value is None else bool(value)

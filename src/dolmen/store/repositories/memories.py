@@ -1,0 +1,214 @@
+"""Memories, their tags and their revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Kind, Memory, Revision
+from dolmen.domain.values import Change
+from dolmen.store import mapping
+from dolmen.store.contract import Filter, Order
+from dolmen.store.filter import Condition, condition
+from dolmen.store.indexing import EngineIndex
+from dolmen.store.repositories.history import keep
+from dolmen.store.repositories.numbers import ScopeNumbers
+from dolmen.store.session import Row, Session, Value
+from dolmen.store.sql import Query, chunks
+
+_KEYS: dict[Order, tuple[str, ...]] = {
+    "newest": ("created_at", "id"),
+    "oldest": ("created_at", "id"),
+    "changed": ("updated_at", "id"),
+    "importance": ("importance", "created_at", "id"),
+}
+_BY = {"kind": "kind", "status": "status", "scope": "scope_id", "agent": "agent", "folder": "folder"}
+
+
+class MemoryRepository:
+    """Implements `contract.Memories`."""
+
+    def __init__(self, session: Session, numbers: ScopeNumbers, index: EngineIndex) -> None:
+        self._session = session
+        self._numbers = numbers
+        self._index = index
+        self._sql = mapping.filled("memories")
+
+    # ------------------------------------------------------------------------------------------------------- writes
+    def add(self, memory: Memory, content_key: str) -> bool:
+        return self._insert(self._sql["add"], memory, content_key)
+
+    def update(self, before: Memory, after: Memory, change: Change, content_key: str) -> None:
+        if (after.id, after.vault, after.version) != (before.id, before.vault, before.version + 1):
+            raise ValueError("the new state must be the next version of the same memory")
+        scope_id = self._numbers.ensure(after.vault, after.scope)
+        params = mapping.params(after, scope_id) | {"content_key": content_key, "version": before.version}
+        if after.status in ("active", "proposed") and (twin := self._session.one(self._sql["twin"], params)):
+            raise DolmenError(
+                "conflict", "Another memory already says this.", f"Use {twin[0]} instead.", current=twin[0]
+            )
+        kept = keep(self._session, before.vault, before.id, before.version, change)
+        if not kept or not self._session.run(self._sql["replace"], params):
+            raise DolmenError(
+                "conflict",
+                f"{before.id} was changed by somebody else meanwhile.",
+                "Read it again and repeat the change.",
+            )
+        if after.tags != before.tags:
+            self._untag(after.vault, [after.id])
+            self._tag(after)
+        if after.scope != before.scope:
+            self._index.move(after.vault, [after.id], scope_id)
+
+    def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
+        self._session.run(self._sql["note"], {"vault": vault, "id": id, "attrs": mapping.dump(attrs)})
+
+    def matching(self, vault: str, part: str, limit: int) -> list[str]:
+        params: dict[str, Value] = {"vault": vault, "part": part, "length": len(part), "limit": limit}
+        params["beyond"] = part + "g"  # comes after every id that starts with `part`
+        return [row[0] for row in self._session.all(self._sql["matching"], params)]
+
+    def restore(self, memory: Memory, revisions: Sequence[Revision], content_key: str) -> bool:
+        if not self._insert(self._sql["restore"], memory, content_key):
+            return False
+        for revision in revisions:
+            old = revision.memory
+            params = mapping.params(old, self._numbers.ensure(old.vault, old.scope))
+            params |= {
+                "revision": old.version,
+                "at": revision.at,
+                "op": revision.op,
+                "change_agent": revision.agent,
+                "change_person": revision.person,
+                "change_connection": revision.connection,
+                "reason": revision.reason,
+            }
+            self._session.run(self._sql["import_revision"], params)
+        return True
+
+    def purge(self, vault: str, ids: Sequence[str]) -> None:
+        for chunk in chunks(ids):
+            self._index.drop(vault, chunk)
+            self._untag(vault, chunk)
+            for name in ("revisions", "links", "keys", "proposals", "memories"):
+                query, params = self._sql[f"purge_{name}"].spread(ids=chunk)
+                self._session.run(query, params | {"vault": vault})
+
+    # -------------------------------------------------------------------------------------------------------- reads
+    def get(self, vault: str, id: str) -> Memory | None:
+        row = self._session.one(self._sql["get"], {"vault": vault, "id": id})
+        return None if row is None else self._memory(vault, row)
+
+    def many(self, vault: str, ids: Sequence[str]) -> dict[str, Memory]:
+        return {memory.id: memory for memory in self._by_ids("many", vault, ids)}
+
+    def by_content(self, vault: str, scope: str, label: str, kind: Kind, content_key: str) -> Memory | None:
+        scope_id = self._numbers.number(vault, scope)
+        params = {"vault": vault, "scope_id": scope_id, "label": label, "kind": kind, "content_key": content_key}
+        row = None if scope_id is None else self._session.one(self._sql["by_content"], params)
+        return None if row is None else self._memory(vault, row)
+
+    def select(
+        self, filter: Filter, order: Order = "newest", limit: int = 50, after: str | None = None
+    ) -> list[Memory]:
+        # One statement per scope and status: each then walks an index in the order that is asked for and stops early.
+        scopes = self._numbers.within(filter)
+        found: list[Row] = []
+        for part in [None] if scopes is None else [[scope] for scope in scopes]:
+            found += self._page(condition(filter, part), order, limit, after)
+        found.sort(key=lambda row: row[1:], reverse=order != "oldest")
+        ids = [row[0] for row in found[:limit]]
+        states = self.many(filter.vault, ids) if filter.as_of is None else self.at(filter.vault, ids, filter.as_of)
+        return [states[id] for id in ids]
+
+    def _page(self, seen: Condition, order: Order, limit: int, after: str | None) -> list[Row]:
+        keys = [seen.column(key) if key != "id" else "m.id" for key in _KEYS[order]]
+        down, sign = ("", ">") if order == "oldest" else (" DESC", "<")
+        params: dict[str, Value] = {**seen.params, "limit": limit}
+        page = ""
+        if after is not None:
+            position = self._sql["position"].fill(key=", ".join(keys), joins=seen.joins)
+            row = self._session.one(position, {**_time(seen.params), "f_vault": seen.params["f_vault"], "after": after})
+            if row is None:
+                raise DolmenError(
+                    "gone", "The page before ended at a memory that is no longer here.", "Start from the first page."
+                )
+            names = [f"after_{i}" for i in range(len(row))]
+            params |= dict(zip(names, row))
+            page = f"AND ({', '.join(keys)}) {sign} ({', '.join(':' + name for name in names)})"
+        query = self._sql["select"].fill(
+            key=", ".join(keys), joins=seen.joins, where=seen.where, page=page, order=", ".join(k + down for k in keys)
+        )
+        return self._session.all(query, params)
+
+    def count(
+        self, filter: Filter, by: Literal["", "kind", "status", "scope", "agent", "folder"] = ""
+    ) -> dict[str, int]:
+        seen = condition(filter, self._numbers.within(filter))
+        column = seen.column(_BY[by]) if by else "''"
+        group = f"GROUP BY {column}" if by else ""
+        query = self._sql["count"].fill(by=column, joins=seen.joins, where=seen.where, group=group)
+        counts: dict[str, int] = {}
+        for key, number in self._session.all(query, seen.params):
+            name = self._numbers.name(filter.vault, key) if by == "scope" else key
+            counts[name] = counts.get(name, 0) + number
+        return counts
+
+    def expired(self, vault: str, now: int, limit: int) -> list[Memory]:
+        rows = self._session.all(self._sql["expired"], {"vault": vault, "now": now, "limit": limit})
+        return [self._memory(vault, row) for row in rows]
+
+    def revisions(self, vault: str, id: str) -> list[Revision]:
+        rows = self._session.all(self._sql["revisions"], {"vault": vault, "id": id})
+        return [
+            Revision(
+                memory=self._memory(vault, (row[0], *row[7:])),
+                at=row[1],
+                op=row[2],
+                agent=row[3],
+                person=row[4],
+                connection=row[5],
+                reason=row[6],
+            )
+            for row in rows
+        ]
+
+    def at(self, vault: str, ids: Sequence[str], at: int) -> dict[str, Memory]:
+        states = self._by_ids("present", vault, ids, at=at) + self._by_ids("past", vault, ids, at=at)
+        return {memory.id: memory for memory in states}
+
+    def stream(self, vault: str) -> Iterator[Memory]:
+        for row in self._session.stream(self._sql["stream"], {"vault": vault}):
+            yield self._memory(vault, row)
+
+    # ----------------------------------------------------------------------------------------------------- privately
+    def _memory(self, vault: str, row: Row) -> Memory:
+        return mapping.memory(vault, row, lambda number: self._numbers.name(vault, number))
+
+    def _by_ids(self, name: str, vault: str, ids: Sequence[str], **params: Value) -> list[Memory]:
+        rows: list[Row] = []
+        for chunk in chunks(ids):
+            query, listed = self._sql[name].spread(ids=chunk)
+            rows += self._session.all(query, {**listed, **params, "vault": vault})
+        return [self._memory(vault, row) for row in rows]
+
+    def _insert(self, query: Query, memory: Memory, content_key: str) -> bool:
+        params = mapping.params(memory, self._numbers.ensure(memory.vault, memory.scope))
+        if not self._session.run(query, params | {"content_key": content_key}):
+            return False
+        self._tag(memory)
+        return True
+
+    def _tag(self, memory: Memory) -> None:
+        rows: list[dict[str, Value]] = [{"vault": memory.vault, "id": memory.id, "tag": tag} for tag in memory.tags]
+        if rows:
+            self._session.many(self._sql["tag"], rows)
+
+    def _untag(self, vault: str, ids: Sequence[str]) -> None:
+        query, params = self._sql["untag"].spread(ids=ids)
+        self._session.run(query, params | {"vault": vault})
+
+
+def _time(params: Mapping[str, Value]) -> dict[str, Value]:
+    return {"f_as_of": params["f_as_of"]} if "f_as_of" in params else {}

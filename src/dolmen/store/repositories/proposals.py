@@ -1,0 +1,74 @@
+"""Writes that wait for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from dolmen.domain.proposal import Proposal, ProposalStatus
+from dolmen.store.mapping import dump
+from dolmen.store.session import Row, Session, Value
+from dolmen.store.sql import queries
+
+
+class ProposalRepository:
+    """Implements `contract.Proposals`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._sql = queries("proposals")
+
+    def add(self, proposal: Proposal) -> None:
+        params: dict[str, Value] = {
+            "vault": proposal.vault,
+            "id": proposal.id,
+            "op": proposal.op,
+            "memory": proposal.memory,
+            "base_version": proposal.base_version,
+            "payload": dump(proposal.payload),
+            "reason": proposal.reason,
+            "because": proposal.because,
+            "status": proposal.status,
+            "agent": proposal.agent,
+            "person": proposal.person,
+            "connection": proposal.connection,
+            "created_at": proposal.created_at,
+            "decided_at": proposal.decided_at,
+            "decided_by": proposal.decided_by,
+            "decision_note": proposal.decision_note,
+        }
+        self._session.run(self._sql["add"], params)
+
+    def get(self, vault: str, id: str) -> Proposal | None:
+        found = self._some("AND id = :id", {"vault": vault, "id": id})
+        return found[0] if found else None
+
+    def select(
+        self, vault: str, status: ProposalStatus | None = "pending", connection: str | None = None, limit: int = 200
+    ) -> list[Proposal]:
+        where, params = "", dict[str, Value](vault=vault, limit=limit)
+        for column, value in (("status", status), ("connection", connection)):
+            if value is not None:
+                where += f" AND {column} = :{column}"
+                params[column] = value
+        return self._some(where, params, "LIMIT :limit")
+
+    def for_memory(self, vault: str, memory: str) -> list[Proposal]:
+        return self._some("AND memory_id = :memory", {"vault": vault, "memory": memory})
+
+    def decide(self, vault: str, id: str, status: ProposalStatus, at: int, by: str, note: str) -> bool:
+        params: dict[str, Value] = {"vault": vault, "id": id, "status": status, "at": at, "by": by, "note": note}
+        return self._session.run(self._sql["decide"], params) > 0
+
+    def stream(self, vault: str) -> Iterator[Proposal]:
+        for row in self._session.stream(self._sql["select"].fill(where="", limit=""), {"vault": vault}):
+            yield _proposal(vault, row)
+
+    def _some(self, where: str, params: dict[str, Value], limit: str = "") -> list[Proposal]:
+        rows = self._session.all(self._sql["select"].fill(where=where, limit=limit), params)
+        return [_proposal(str(params["vault"]), row) for row in rows]
+
+
+def _proposal(vault: str, row: Row) -> Proposal:
+    id, op, memory, base_version, payload, *rest = row
+    return Proposal(id, vault, op, memory, base_version, json.loads(payload), *rest)

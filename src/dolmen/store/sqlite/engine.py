@@ -1,0 +1,216 @@
+"""The embedded store: connections, transactions, migration, upkeep."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+
+from dolmen.domain.errors import DolmenError
+from dolmen.store.contract import EngineName, StoreInfo, Tx
+from dolmen.store.migrate import migrate, migrations
+from dolmen.store.repositories.numbers import ScopeCache
+from dolmen.store.sql import queries
+from dolmen.store.sqlite.connection import PATIENCE, WAL_LIMIT, connect
+from dolmen.store.sqlite.errors import busy, translate
+from dolmen.store.sqlite.place import prepare
+from dolmen.store.sqlite.search import SharedIndex, SqliteIndex, tidy
+from dolmen.store.sqlite.session import SqliteSession
+from dolmen.store.tx import Transaction
+
+IDLE_READERS = 4
+"""Connections for reading that stay open when nobody reads."""
+
+
+class SqliteStore:
+    """Implements `contract.Store`.
+
+    Reads run side by side on pooled connections, each in one snapshot. Writes take a lock of the process, then SQLite's
+    own write lock, on one connection that is kept. After a fork the child opens connections of its own: SQLite's must
+    never be carried across (https://sqlite.org/howtocorrupt.html, 2.6).
+    """
+
+    engine: EngineName = "sqlite"
+
+    def __init__(self, path: Path | None, clock: Callable[[], int], new_id: Callable[[], str]) -> None:
+        """Opens the file, or a private one that is gone after `close()`."""
+        self._clock, self._new_id = clock, new_id
+        self._temporary = Path(tempfile.mkdtemp(prefix="dolmen-")) if path is None else None
+        self.path = self._temporary / "memory.db" if self._temporary else Path(os.path.abspath(path or ""))
+        self._closed = False
+        self._begin_life()
+        prepare(self.path)
+        self._schema = migrate(self, migrations(files("dolmen.store.sqlite") / "schema"))
+        _OPEN.add(self)
+
+    def _begin_life(self) -> None:
+        """What a process has of its own."""
+        self._readers: list[apsw.Connection] = []
+        self._writer: apsw.Connection | None = None
+        self._write_lock = threading.Lock()
+        self._write_thread = 0
+        self._scopes: ScopeCache = {}
+        self._index = SharedIndex()
+
+    def forked(self) -> None:
+        """Called in the child: leaves the parent's connections alone, for ever (closing them would touch its locks)."""
+        _ABANDONED.append((self._readers, self._writer))
+        self._begin_life()
+
+    # ------------------------------------------------------------------------------------------------- transactions
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        self._check_open()
+        try:
+            connection = self._readers.pop()
+        except IndexError:
+            connection = self._connect(writable=False)
+        try:
+            self._execute(connection, "BEGIN")
+            yield self._transaction(SqliteSession(connection, self._clock(), str(self.path), False))
+        finally:
+            self._end(connection, "ROLLBACK")
+            if len(self._readers) < IDLE_READERS and not self._closed:
+                self._readers.append(connection)
+            else:
+                connection.close()
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        with self.exclusive() as session:
+            yield self._transaction(session)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[SqliteSession]:
+        """The process's and the file's write lock, in this order. Raises `store-busy` after `PATIENCE` seconds."""
+        self._check_open()
+        if self._write_thread == threading.get_ident():
+            raise DolmenError("internal", "A write inside a write would wait for itself.", "Use the open transaction.")
+        deadline = time.monotonic() + PATIENCE
+        if not self._write_lock.acquire(timeout=PATIENCE):
+            raise busy()
+        try:
+            self._write_thread = threading.get_ident()
+            connection = self._writer or self._connect(writable=True)
+            self._writer = connection
+            connection.set_busy_timeout(max(int((deadline - time.monotonic()) * 1000), 1))
+            self._execute(connection, "BEGIN IMMEDIATE")
+            try:
+                yield SqliteSession(connection, self._clock(), str(self.path), True)
+                self._execute(connection, "COMMIT")
+            finally:
+                self._end(connection, "ROLLBACK")
+        finally:
+            self._write_thread = 0
+            self._write_lock.release()
+
+    def _transaction(self, session: SqliteSession) -> Transaction:
+        return Transaction(
+            session, lambda numbers: SqliteIndex(session, numbers, self._index), self._scopes, self._new_id
+        )
+
+    def _connect(self, *, writable: bool) -> apsw.Connection:
+        return connect(self.path, writable=writable, durable=self._temporary is None)
+
+    def _execute(self, connection: apsw.Connection, statement: str) -> None:
+        try:
+            connection.execute(statement)
+        except apsw.Error as error:
+            raise translate(error, str(self.path)) from error
+
+    def _end(self, connection: apsw.Connection, statement: str) -> None:
+        if connection.in_transaction:
+            self._execute(connection, statement)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise DolmenError("unavailable", "The store is closed.", "Open it again.")
+
+    # ------------------------------------------------------------------------------------------------------ upkeep
+    def applied(self) -> dict[int, str]:
+        connection = self._connect(writable=False)
+        try:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'").fetchone():
+                return {}
+            return {row[0]: row[1] for row in connection.execute(queries("schema")["applied"].text)}
+        except apsw.Error as error:
+            raise translate(error, str(self.path)) from error
+        finally:
+            connection.close()
+
+    def info(self) -> StoreInfo:
+        size, wal = _size(self.path), _size(self.path.with_name(self.path.name + "-wal"))
+        warnings = []
+        if wal > 4 * WAL_LIMIT:
+            warnings.append(
+                f"The write-ahead log has {wal >> 20} MB: a process keeps an old read open. Restart idle agents."
+            )
+        return StoreInfo(
+            engine="sqlite",
+            version=f"SQLite {apsw.sqlite_lib_version()}",
+            location=str(self.path),
+            schema=self._schema,
+            size=size,
+            wal_size=wal,
+            warnings=tuple(warnings),
+        )
+
+    def ping(self) -> None:
+        with self.read() as tx:
+            tx.accounts.vaults()
+
+    def tidy(self) -> None:
+        self._check_open()
+        with self.exclusive() as session:
+            tidy(session)
+        with self._write_lock:
+            connection = self._writer
+            if connection is not None:
+                try:
+                    connection.set_busy_timeout(100)
+                    connection.execute("PRAGMA analysis_limit = 400; PRAGMA optimize")
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                except apsw.BusyError:
+                    pass  # somebody reads; the log is cut the next time
+                except apsw.Error as error:
+                    raise translate(error, str(self.path)) from error
+
+    def close(self) -> None:
+        self._closed = True
+        with self._write_lock:
+            while self._readers:
+                self._readers.pop().close()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+        if self._temporary:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+_OPEN: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+_ABANDONED: list[object] = []
+
+
+def _after_fork() -> None:
+    for store in list(_OPEN):
+        store.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

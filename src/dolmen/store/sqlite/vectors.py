@@ -1,0 +1,245 @@
+"""The vector leg: exact where little qualifies, else the nearest by signature compared exactly, never cut before the
+filter."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dolmen.store.contract import Filter, Hit
+from dolmen.store.filter import Condition, live_only, passages
+from dolmen.store.repositories.numbers import ScopeNumbers
+from dolmen.store.session import Row, Session, Value
+from dolmen.store.sql import chunks, queries
+from dolmen.store.sqlite.passages import PassageWriter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dolmen.store.contract import Vector
+    from dolmen.store.sqlite.signatures import Signatures
+
+ENOUGH = 512
+"""From so many vectors on, a model has a centre and signatures; below, every search compares all of them."""
+CANDIDATES = 512
+"""The nearest by signature that are compared exactly, at least."""
+FEW = 4096
+"""So many qualifying passages are compared one by one when a filter lets little through."""
+SAMPLE = 256
+"""Passages whose cosines tell what is ordinary."""
+
+
+@dataclass(slots=True)
+class SharedVectors:
+    """What a process remembers of the vectors."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    signatures: dict[int, Signatures] = field(default_factory=dict)
+    samples: dict[tuple[str, int], tuple[int, NDArray[np.float32]]] = field(default_factory=dict)
+    """(vault, model) -> (number of passages when it was taken, rows)."""
+
+
+class VectorSearch:
+    """The vector leg of `contract.Index`, for one transaction."""
+
+    def __init__(self, session: Session, numbers: ScopeNumbers, writer: PassageWriter, shared: SharedVectors) -> None:
+        self._session = session
+        self._numbers = numbers
+        self._writer = writer
+        self._shared = shared
+        self._sql = queries("search", "sqlite")
+
+    # ------------------------------------------------------------------------------------------------------- models
+    def model(self, name: str, dim: int, at: int) -> int:
+        found = self.find_model(name, dim)
+        if found is None:
+            self._session.run(self._sql["add_model"], {"name": name, "dim": dim, "at": at})
+            found = self.find_model(name, dim)
+        assert found is not None
+        return found
+
+    def find_model(self, name: str, dim: int) -> int | None:
+        row = self._session.one(self._sql["model"], {"name": name, "dim": dim})
+        return None if row is None else int(row[0])
+
+    def set_vectors(self, vault: str, model: int, items: Sequence[tuple[int, Vector]]) -> None:
+        import numpy as np
+
+        from dolmen.store.sqlite.signatures import bits_of
+
+        dim, centre = self._model(model)
+        for id, vector in items:
+            if vector.shape != (dim,):
+                raise ValueError(f"a vector of this model has {dim} dimensions, not {vector.shape}")
+            claim: dict[str, Value] = {"id": id, "vault": vault, "model": model, "seq": self._writer.tick()}
+            if not self._session.run(self._sql["claim"], claim):
+                continue
+            stored = vector.astype("<f2").tobytes()
+            self._session.run(self._sql["set_vector"], {"id": id, "model": model, "vec": stored})
+            if centre is None:
+                self._session.run(self._sql["drop_signature"], {"id": id})
+            else:
+                bits = bits_of(vector.astype(np.float32)[None, :], centre).tobytes()
+                self._session.run(self._sql["set_signature"], {"id": id, "bits": bits})
+        if centre is None and self._number(model) >= ENOUGH:
+            self._give_centre(model, dim)
+
+    def _give_centre(self, model: int, dim: int) -> None:
+        """Signatures for the vectors that came before there was a centre to measure them from."""
+        import numpy as np
+
+        from dolmen.store.sqlite.signatures import bits_of
+
+        rows = self._session.all(self._sql["vectors_of"], {"model": model})
+        vectors = _matrix(rows, dim)
+        centre = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
+        self._session.run(self._sql["set_centre"], {"model": model, "centre": centre.astype("<f4").tobytes()})
+        bits = bits_of(vectors, centre)
+        self._session.many(
+            self._sql["set_signature"], [{"id": row[0], "bits": each.tobytes()} for row, each in zip(rows, bits)]
+        )
+        self._session.run(self._sql["new_epoch"])
+
+    def _model(self, model: int) -> tuple[int, NDArray[np.float32] | None]:
+        import numpy as np
+
+        row = self._session.one(self._sql["centre"], {"model": model})
+        if row is None:
+            raise ValueError(f"there is no vector model {model}")
+        return row[0], None if row[1] is None else np.frombuffer(row[1], "<f4")
+
+    def _number(self, model: int) -> int:
+        row = self._session.one(self._sql["number_of"], {"model": model})
+        return int(row[0]) if row else 0
+
+    # ------------------------------------------------------------------------------------------------------- search
+    def nearest(self, filter: Filter, model: int, query: Vector, limit: int) -> list[Hit]:
+        dim, _ = self._model(model)
+        if limit < 1 or query.shape != (dim,):
+            return []
+        seen = passages(filter, self._numbers.within(filter))
+        signatures = self._signatures(model)
+        if signatures is None:
+            return self._compare(seen, model, query, self._qualifying(seen, model, -1), limit)
+        places = self._places(filter)
+        looked_at = max(8 * limit, CANDIDATES)
+        while True:
+            found, there = signatures.near(query, places, looked_at)
+            candidates = found.tolist()
+            if self._writer.wrote:
+                rows = self._session.all(self._sql["changed"], {"seq": signatures.seq, "model": model})
+                candidates = list({*candidates, *[row[0] for row in rows]})
+            hits = self._compare(seen, model, query, candidates, limit)
+            if len(hits) >= limit or looked_at >= there:
+                return hits
+            few = self._qualifying(seen, model, FEW + 1)
+            if len(few) <= FEW:
+                return self._compare(seen, model, query, few, limit)
+            looked_at *= 8
+
+    def cosines(self, vault: str, model: int, query: Vector, passages: Sequence[int]) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for chunk in chunks(passages):
+            statement, params = self._sql["vectors_in_vault"].spread(ids=chunk)
+            rows = self._session.all(statement, {**params, "vault": vault, "model": model})
+            found |= dict(zip([row[0] for row in rows], (_matrix(rows, len(query)) @ query).tolist()))
+        return found
+
+    def background(self, filter: Filter, model: int, query: Vector) -> tuple[float, float] | None:
+        sample = self._sample(filter.vault, model, len(query))
+        if sample is None:
+            return None
+        cosines = sample @ query
+        return float(cosines.mean()), float(cosines.std())
+
+    def _places(self, filter: Filter) -> list[int]:
+        within = self._numbers.within(filter) if filter.as_of is None else None
+        scopes = self._numbers.every(filter.vault) if within is None else within
+        return scopes if live_only(filter) else [*scopes, *[-scope for scope in scopes]]
+
+    def _signatures(self, model: int) -> Signatures | None:
+        """The process's signatures, as new as this transaction; None while the model has no centre."""
+        from dolmen.store.sqlite.signatures import Signatures
+
+        row = self._session.one(self._sql["clock"])
+        assert row is not None
+        seq, epoch = row
+        with self._shared.lock:
+            known = self._shared.signatures.get(model)
+            if known is not None and known.epoch == epoch:
+                if seq > known.seq and not self._writer.wrote:  # what is not committed must not be remembered
+                    known.follow(self._session, seq)
+                return known
+            dim, centre = self._model(model)
+            if centre is None:
+                return None
+            fresh = Signatures(model, dim, centre, seq, epoch)
+            fresh.load(self._session)
+            if not self._writer.wrote:
+                self._shared.signatures[model] = fresh
+            return fresh
+
+    def _qualifying(self, seen: Condition, model: int, limit: int) -> list[int]:
+        query = self._sql["qualifying"].fill(joins=seen.joins, where=seen.where)
+        return [row[0] for row in self._session.all(query, {**seen.params, "model": model, "limit": limit})]
+
+    def _compare(self, seen: Condition, model: int, query: Vector, candidates: list[int], limit: int) -> list[Hit]:
+        """The nearest of the candidates that pass the filter."""
+        import numpy as np
+
+        rows: list[Row] = []
+        for chunk in chunks(candidates, 512):
+            statement, params = self._sql["vectors"].spread(ids=chunk)
+            rows += self._session.all(statement, {**params, "model": model})
+        if not rows:
+            return []
+        cosines = _matrix(rows, len(query)) @ query
+        hits: list[Hit] = []
+        best_first = np.argsort(-cosines, kind="stable").tolist()
+        text = self._sql["hits"].fill(joins=seen.joins, where=seen.where)
+        for chunk in chunks(best_first, limit + limit // 4 + 16):
+            statement, params = text.spread(ids=[rows[i][0] for i in chunk])
+            passing = {row[0]: row for row in self._session.all(statement, {**params, **seen.params})}
+            kept = [i for i in chunk if rows[i][0] in passing]
+            hits += [_hit(passing[rows[i][0]], float(cosines[i])) for i in kept]
+            if len(hits) >= limit:
+                break
+        return hits[:limit]
+
+    def _sample(self, vault: str, model: int, dim: int) -> NDArray[np.float32] | None:
+        """Vectors of passages spread over the vault; taken again when their number has changed by a quarter."""
+        scopes = self._numbers.every(vault)
+        total = sum(row[0] for chunk in chunks(scopes) for row in self._spread("embedded_total", chunk, model))
+        if total < 8:
+            return None
+        known = self._shared.samples.get((vault, model))
+        if known is not None and abs(known[0] - total) * 4 <= known[0] and known[1].shape[1] == dim:
+            return known[1]
+        ids = [row[0] for chunk in chunks(scopes) for row in self._spread("embedded", chunk, model)]
+        some = ids if len(ids) <= SAMPLE else [ids[i * len(ids) // SAMPLE] for i in range(SAMPLE)]
+        rows: list[Row] = []
+        for chunk in chunks(some):
+            statement, params = self._sql["vectors"].spread(ids=chunk)
+            rows += self._session.all(statement, {**params, "model": model})
+        sample = _matrix(rows, dim)
+        if not self._writer.wrote:
+            self._shared.samples[vault, model] = (total, sample)
+        return sample
+
+    def _spread(self, name: str, scopes: Sequence[int], model: int) -> list[Row]:
+        query, params = self._sql[name].spread(ids=scopes)
+        return self._session.all(query, {**params, "model": model})
+
+
+def _hit(row: Row, cosine: float) -> Hit:
+    return Hit(passage=row[0], memory=row[1], score=cosine, tokens=row[2], length=row[3])
+
+
+def _matrix(rows: Sequence[Row], dim: int) -> NDArray[np.float32]:
+    """Rows (passage, float16 bytes) as (n, dim) float32."""
+    import numpy as np
+
+    return np.frombuffer(b"".join([row[1] for row in rows]), "<f2").reshape(-1, dim).astype(np.float32)

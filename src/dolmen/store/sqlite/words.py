@@ -1,0 +1,223 @@
+"""The text leg: which passages have which tokens, in time that does not grow with the store.
+
+FTS5 answers one token at a time (a quoted string, never a grammar) and tells which passages have it. How good a passage
+is, is judged from its own tokens by the caller; here the passages are only ordered by how many of the tokens they have
+and how rare those are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dolmen.store.contract import Filter, Hit
+from dolmen.store.filter import Condition, live_only, ordinary, passages
+from dolmen.store.repositories.numbers import ScopeNumbers
+from dolmen.store.session import Row, Session, Value
+from dolmen.store.sql import Query, chunks, queries
+from dolmen.store.sqlite.passages import place
+
+PROBE = 1000
+"""A token found in more passages than this counts as common."""
+POSTINGS = 6000
+"""Entries of the text index that one search looks at before it leaves common tokens out."""
+FEW = 4096
+"""So many qualifying passages are scored one by one when a filter lets little through."""
+PLACES = 64
+"""Scopes that one expression names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How common a token was when the store had so many passages."""
+
+    frequency: int
+    total: int
+
+
+Common = dict[tuple[str, str], Known]
+"""Per process: (places, token) -> its frequency, for common tokens only: those are slow to count and change little."""
+
+
+class WordSearch:
+    """The text leg of `contract.Index`, for one transaction."""
+
+    def __init__(self, session: Session, numbers: ScopeNumbers, common: Common) -> None:
+        self._session = session
+        self._numbers = numbers
+        self._common = common
+        self._sql = queries("search", "sqlite")
+        self._asked: dict[tuple[tuple[str, ...], str], int] = {}
+
+    # ------------------------------------------------------------------------------------------------- the contract
+    def frequencies(self, filter: Filter, tokens: Sequence[str], cap: int) -> tuple[int, dict[str, int]]:
+        scopes, places = self._places(filter)
+        total = self._total(scopes)
+        return total, {token: self._frequency(scopes, places, token, cap, total) for token in tokens}
+
+    def match(self, filter: Filter, tokens: Sequence[str], limit: int) -> list[Hit]:
+        scopes, places = self._places(filter)
+        total = self._total(scopes)
+        found = {token: self._frequency(scopes, places, token, PROBE, total) for token in tokens}
+        rare_first = sorted((token for token in found if found[token]), key=lambda token: found[token])
+        if not rare_first or limit < 1:
+            return []
+        weights = {token: math.log1p((total + 0.5) / (found[token] + 0.5)) for token in rare_first}
+        seen = passages(filter, self._numbers.within(filter))
+        chosen = _affordable(rare_first, found)
+        if found[chosen[0]] > POSTINGS:
+            hits = self._together(seen, places, {token: weights[token] for token in rare_first[:4]}, limit)
+        else:
+            hits = self._best(seen, places, {token: weights[token] for token in chosen}, limit)
+        everything = len(chosen) == len(rare_first) and all(found[token] <= PROBE for token in chosen)
+        if len(hits) < limit and not everything:
+            few = None if ordinary(filter) else self._among_few(seen, weights, limit)
+            hits = self._best(seen, places, weights, limit, bound=-1) if few is None else few
+        return hits
+
+    # ------------------------------------------------------------------------------------------------ where to look
+    def _places(self, filter: Filter) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Scopes to look at and the prefixes of their tokens."""
+        within = self._numbers.within(filter) if filter.as_of is None else None
+        scopes = tuple(self._numbers.every(filter.vault) if within is None else within)
+        kinds = (True,) if live_only(filter) else (True, False)
+        return scopes, tuple(place(scope, live) for scope in scopes for live in kinds)
+
+    def _total(self, scopes: tuple[int, ...]) -> int:
+        total = 0
+        for chunk in chunks(scopes):
+            query, params = self._sql["total"].spread(ids=chunk)
+            row = self._session.one(query, params)
+            total += row[0] if row else 0
+        return total
+
+    # ------------------------------------------------------------------------------------------------ how common
+    def _frequency(self, scopes: tuple[int, ...], places: tuple[str, ...], token: str, cap: int, total: int) -> int:
+        asked = self._asked.get((places, token))
+        if asked is not None:
+            return asked
+        key = (",".join(places), token)
+        known = self._common.get(key)
+        if known is not None and abs(known.total - total) * 10 <= known.total and known.frequency >= cap:
+            return known.frequency
+        found, reached = 0, 0
+        for chunk in chunks(places, PLACES):
+            params: dict[str, Value] = {"match": _any(chunk, token), "limit": cap + 1 - found}
+            row = self._session.one(self._sql["probe"], params)
+            if row and row[0]:
+                found, reached = found + row[0], max(reached, row[1])
+            if found > cap:
+                found = max(found, self._estimate(scopes, found, reached))
+                if len(self._common) > 20_000:
+                    self._common.clear()
+                self._common[key] = Known(found, total)
+                break
+        self._asked[places, token] = found
+        return found
+
+    def _estimate(self, scopes: tuple[int, ...], found: int, reached: int) -> int:
+        """How often a token is there, after a scan in the order of ids that stopped early."""
+        query, params = self._sql["range"].spread(ids=scopes[:PLACES])
+        row = self._session.one(query, params)
+        if row is None or row[0] is None:
+            return found
+        first, last = row
+        return int(found * (last - first + 1) / max(reached - first + 1, 1))
+
+    # ------------------------------------------------------------------------------------------------ which are best
+    def _best(
+        self, seen: Condition, places: tuple[str, ...], weights: dict[str, float], limit: int, bound: int = POSTINGS
+    ) -> list[Hit]:
+        """The best hits by these tokens, looking at no more than `bound` entries of each (-1: at all)."""
+        hits: list[Hit] = []
+        size, done = limit + limit // 4 + 16, 0
+        while True:
+            ranked = self._ranked(places, weights, size, bound)
+            hits += self._passing(seen, {row[0]: row[1] for row in ranked[done:]}, limit - len(hits))
+            if len(hits) >= limit or len(ranked) < size:
+                return hits
+            done, size = len(ranked), size * 8
+
+    def _together(self, seen: Condition, places: tuple[str, ...], weights: dict[str, float], limit: int) -> list[Hit]:
+        """When even the rarest token is everywhere: passages with all of them, then with the two rarest, then with one;
+        of many alike, the newest."""
+        scores: dict[int, float] = {}
+        tokens = list(weights)
+        for some in dict.fromkeys((tuple(tokens), tuple(tokens[:2]), tuple(tokens[:1]))):
+            if len(scores) < limit:
+                score = sum(weights[token] for token in some)
+                match = " AND ".join(f"({_any(places[:PLACES], token)})" for token in some)
+                rows = self._session.all(self._sql["newest"], {"match": match, "limit": 2 * limit})
+                scores |= {row[0]: score for row in rows if row[0] not in scores}
+        return self._passing(seen, scores, limit)
+
+    def _ranked(self, places: tuple[str, ...], weights: dict[str, float], size: int, bound: int) -> list[Row]:
+        parts: list[str] = []
+        params: dict[str, Value] = {"size": size, "bound": bound}
+        for token, weight in weights.items():
+            for chunk in chunks(places, PLACES):
+                i = len(parts)
+                parts.append(_POSTINGS.replace("#", str(i)))
+                params |= {f"weight_{i}": weight, f"match_{i}": _any(chunk, token)}
+        rows: list[Row] = []
+        for group in range(0, len(parts), 256):
+            query = self._sql["ranked"].fill(postings=" UNION ALL ".join(parts[group : group + 256]))
+            rows += self._session.all(query, params)
+        if len(parts) > 256:
+            rows.sort(key=lambda row: (-row[1], -row[0]))
+        return rows[:size]
+
+    def _passing(self, seen: Condition, scores: dict[int, float], limit: int) -> list[Hit]:
+        """Those that the filter lets through, in the order given."""
+        rows: dict[int, Row] = {}
+        for chunk in chunks(list(scores)):
+            query, params = self._hits(seen).spread(ids=chunk)
+            rows |= {row[0]: row for row in self._session.all(query, {**params, **seen.params})}
+            if len(rows) >= limit:
+                break
+        return [_hit(rows[id], score) for id, score in scores.items() if id in rows][:limit]
+
+    def _hits(self, seen: Condition) -> Query:
+        return self._sql["hits"].fill(joins=seen.joins, where=seen.where)
+
+    def _among_few(self, seen: Condition, weights: dict[str, float], limit: int) -> list[Hit] | None:
+        """The best hits by looking at every passage that the filter lets through; None when those are many."""
+        query = self._sql["qualifying_texts"].fill(joins=seen.joins, where=seen.where)
+        rows = self._session.all(query, {**seen.params, "limit": FEW + 1})
+        if len(rows) > FEW:
+            return None
+        scored: list[Hit] = []
+        for row in rows:
+            score = sum(weights[token] for token in weights.keys() & set(row[2].split(" ")))
+            if score:
+                scored.append(_hit(row, score))
+        scored.sort(key=lambda hit: (-hit.score, -hit.passage))
+        return scored[:limit]
+
+
+_POSTINGS = (
+    "SELECT id, weight FROM (SELECT rowid AS id, :weight_# AS weight FROM passage_text"
+    " WHERE passage_text MATCH :match_# ORDER BY rowid DESC LIMIT :bound)"
+)
+
+
+def _affordable(rare_first: list[str], found: dict[str, int]) -> list[str]:
+    """The rarest tokens whose entries can all be looked at; at least one."""
+    chosen, entries = rare_first[:1], found[rare_first[0]]
+    for token in rare_first[1:]:
+        entries += found[token]
+        if entries > POSTINGS:
+            break
+        chosen.append(token)
+    return chosen
+
+
+def _any(places: Sequence[str], token: str) -> str:
+    """The expression for a token in one of the places. Quoted, so that nothing in it is read as grammar."""
+    quoted = token.replace('"', '""')
+    return " OR ".join([f'"{at}{quoted}"' for at in places])
+
+
+def _hit(row: Row, score: float) -> Hit:
+    return Hit(passage=row[0], memory=row[1], score=score, tokens=row[2], length=row[3])

@@ -1,0 +1,52 @@
+"""One transaction: the portable repositories over an engine's session, and the engine's search index beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dolmen.store.contract import Accounts, Index, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
+from dolmen.store.indexing import EngineIndex
+from dolmen.store.repositories.accounts import AccountRepository
+from dolmen.store.repositories.journal import JournalRepository
+from dolmen.store.repositories.keys import KeyRepository
+from dolmen.store.repositories.leases import LeaseRepository
+from dolmen.store.repositories.links import LinkRepository
+from dolmen.store.repositories.memories import MemoryRepository
+from dolmen.store.repositories.numbers import ScopeCache, ScopeNumbers
+from dolmen.store.repositories.proposals import ProposalRepository
+from dolmen.store.repositories.scopes import ScopeRepository
+from dolmen.store.session import Session
+
+
+class Transaction:
+    """Implements `contract.Tx`.
+
+    Args:
+        session: the engine's, open.
+        index: builds the engine's search index for this transaction.
+        cache: the process's cache of scopes for this store.
+        new_id: a source of fresh ids.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        index: Callable[[ScopeNumbers], EngineIndex],
+        cache: ScopeCache,
+        new_id: Callable[[], str],
+    ) -> None:
+        self.now = session.now
+        self._new_id = new_id
+        numbers = ScopeNumbers(session, cache)
+        self.index: Index = (own := index(numbers))
+        self.scopes: Scopes = ScopeRepository(session, numbers, own)
+        self.memories: Memories = MemoryRepository(session, numbers, own)
+        self.links: Links = LinkRepository(session)
+        self.proposals: Proposals = ProposalRepository(session)
+        self.accounts: Accounts = AccountRepository(session)
+        self.journal: Journal = JournalRepository(session)
+        self.keys: Keys = KeyRepository(session)
+        self.leases: Leases = LeaseRepository(session)
+
+    def new_id(self) -> str:
+        return self._new_id()
