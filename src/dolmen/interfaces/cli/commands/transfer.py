@@ -55,8 +55,8 @@ def _target(file: str) -> Iterator[IO[str]]:
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # memories are private
-        with _open(draft, "wt", packed=path.suffix == ".gz") as out:
-            yield out
+        with _open(draft, "wt", packed=path.suffix == ".gz") as written:
+            yield written
         draft.replace(path)
     except OSError as error:
         raise DolmenError("invalid-argument", f"{file} cannot be written: {error}.", "Choose another file.") from error
@@ -126,8 +126,8 @@ def _source(file: str) -> Iterator[IO[str]]:
     try:
         if file == "-":
             yield io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace", newline="\n")
-        else:
-            with _open(Path(file), "rt", packed=file.endswith(".gz")) as source:
-                yield source
+            return
+        with _open(Path(file), "rt", packed=file.endswith(".gz")) as source:
+            yield source
     except (OSError, EOFError) as error:
         raise DolmenError("not-found", f"{file} cannot be read: {error}.", "Name a file that can.") from error

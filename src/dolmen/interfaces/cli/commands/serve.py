@@ -1,0 +1,156 @@
+"""`dolmen serve`: the HTTP server, and what to tell the clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.here import Here, command
+
+if TYPE_CHECKING:
+    from dolmen.app import App
+    from dolmen.domain.access import Connection
+    from dolmen.interfaces.http.options import HttpOptions
+    from dolmen.settings import Settings
+
+
+@click.command()
+@click.option("--host", metavar="ADDRESS", help="Address to listen on. [default: 127.0.0.1]")
+@click.option("--port", metavar="NUMBER", help="Port to listen on; 0 takes a free one. [default: 7077]")
+@click.option("--auth", type=click.Choice(("auto", "keys", "none")), help="Who may connect. [default: auto]")
+@click.option("--read-only", is_flag=True, default=None, help="Nobody may write.")
+@click.option("--log", type=click.Choice(("debug", "info", "warning", "error")), help="How much to log.")
+@command
+def serve(here: Here, host: str | None, port: str | None, auth: Any, read_only: bool | None, log: str | None) -> None:
+    """Serve agents over HTTP, and say how to connect them.
+
+    Ctrl-C ends it; requests in flight are answered first.
+    """
+    from dolmen.interfaces.cli import logs
+    from dolmen.interfaces.http.asgi import create_app
+    from dolmen.interfaces.http.server import serve as run
+
+    here.flag(host=host, port=port, auth=auth, read_only=read_only, log=log)
+    settings = here.settings
+    logs.configure(settings)
+    with here.app(models=True) as app:
+        made, valid = _keys(app)
+        require_safe(settings, valid)
+        options = http_options(settings)
+        require_free(settings.host, settings.port)
+
+        def ready(port: int) -> None:
+            _announce(here, app, options, port, made)
+            app.upkeep.start(after=1.0)
+
+        run(create_app(app.runtime, options), settings.host, settings.port, ready=ready)
+
+
+def http_options(settings: Settings) -> HttpOptions:
+    """What the HTTP server needs of the settings."""
+    from dolmen.interfaces.http.options import HttpOptions
+
+    return HttpOptions(
+        host=settings.host,
+        port=settings.port,
+        auth=settings.auth,
+        public_url=settings.public_url,
+        allowed_hosts=settings.allowed_hosts,
+        allowed_origins=settings.allowed_origins,
+        rate_limit=settings.rate_limit,
+        concurrency=settings.concurrency,
+        body_limit=settings.body_limit,
+        toolset=settings.toolset,
+        mode=settings.mode,
+        read_only=settings.read_only,
+    )
+
+
+def _keys(app: App) -> tuple[list[Connection], list[Connection]]:
+    """Every key that was ever made, and those that open the door now."""
+    from dolmen.services.accounts import ensure_vault
+
+    vault = ensure_vault(app.runtime)
+    with app.runtime.store.read() as tx:
+        now = tx.now
+        found = tx.accounts.connections(vault)
+    return found, [
+        each for each in found if each.revoked_at is None and (each.expires_at is None or each.expires_at > now)
+    ]
+
+
+def require_safe(settings: Settings, keys: list[Connection]) -> None:
+    """Refuses to listen beyond this machine while anybody, or nobody, could come in (B199).
+
+    Raises:
+        DolmenError: `configuration`.
+    """
+    from dolmen.interfaces.http.hosts import is_loopback, require_safe_bind
+
+    require_safe_bind(settings.host, settings.auth)
+    if not is_loopback(settings.host) and not keys:
+        raise DolmenError(
+            "configuration",
+            f"{settings.host} is reached from other machines, and there is no key yet.",
+            "Make one first (`dolmen key create AGENT`), or listen on 127.0.0.1.",
+        )
+
+
+def require_free(host: str, port: int) -> None:
+    """Refuses a port that somebody else listens on, before anything else is started.
+
+    Raises:
+        DolmenError: `configuration`.
+    """
+    import socket
+
+    bare = host.strip("[]")
+    family = socket.AF_INET6 if ":" in bare else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((bare, port))
+    except OSError as error:
+        raise DolmenError(
+            "configuration",
+            f"Nothing can listen on {host}:{port}: {error.strerror or error}.",
+            f"Is Dolmen running already (http://{host}:{port}/health)? Else choose another: --port {port + 1}.",
+        ) from error
+
+
+def _announce(here: Here, app: App, options: HttpOptions, port: int, made: list[Connection]) -> None:
+    out = here.out
+    shown = "127.0.0.1" if options.host in ("0.0.0.0", "::", "[::]") else options.host
+    url = (options.public_url.rstrip("/") or f"http://{shown}:{port}") + "/mcp"
+    with_key = options.auth == "keys" or bool(options.public_url) or (bool(made) and options.auth == "auto")
+    info = app.runtime.store.info()
+    model = app.runtime.embedder.model if app.runtime.embedder else "none"
+    why = app.model.why if app.model else ""
+    if out.as_json:
+        out.result({"url": url, "port": port, "database": info.location, "model": model, "keys": with_key}, ())
+        return
+    lines = [
+        "",
+        out.bold(f"Dolmen serves {out.style(url, fg='green')}"),
+        f"  memory  {info.location} ({info.version})",
+        f"  model   {model}: {why}",
+        f"  access  {'with a key: dolmen key create AGENT' if with_key else 'this machine only, without keys'}",
+        *(f"  {out.style('!', fg='yellow')} {warning}" for warning in info.warnings),
+        "",
+        *connect_lines(here, url, with_key=with_key),
+        out.dim("Ctrl-C ends it. `dolmen doctor` finds what is wrong, `dolmen demo` shows what it is for."),
+    ]
+    out.result({}, lines)
+
+
+def connect_lines(here: Here, url: str, *, with_key: bool) -> list[str]:
+    """How each client is connected, ready to copy."""
+    from dolmen.interfaces.clients import recipes
+
+    lines: list[str] = []
+    for recipe in recipes(url, with_key=with_key):
+        lines += [here.out.bold(recipe.client), *(f"  {line}" for line in recipe.text.splitlines()), ""]
+    return lines
