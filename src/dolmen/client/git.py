@@ -54,16 +54,15 @@ class Places:
 def places(directory: Path) -> Places:
     """What `git rev-parse` says; never raises."""
     directory = _existing(directory)
-    asked = ("--git-common-dir", "--is-shallow-repository", "--show-superproject-working-tree")
-    answer = _ask(directory, "rev-parse", *asked)
-    if answer is None:
+    asked = ("--git-common-dir", "--is-shallow-repository", "--show-toplevel", "--show-superproject-working-tree")
+    # A bare repository answers the first two and refuses the third.
+    lines = _said(directory, "rev-parse", *asked)[1].splitlines()
+    if len(lines) < 2:
         return Places()
-    lines = answer.splitlines()
-    top = _ask(directory, "rev-parse", "--show-toplevel")  # refused in a bare repository
     return Places(
         common=(directory / lines[0]).resolve(),
-        toplevel=Path(top) if top else None,
-        around=Path(lines[2]) if len(lines) > 2 and lines[2] else None,
+        toplevel=Path(lines[2]) if len(lines) > 2 else None,
+        around=Path(lines[3]) if len(lines) > 3 else None,
         shallow=lines[1] == "true",
     )
 
@@ -105,6 +104,12 @@ def _existing(directory: Path) -> Path:
 
 def _ask(directory: Path, *question: str) -> str | None:
     """git's answer without its last line break; None when it refuses, is missing or takes too long."""
+    fine, answer = _said(directory, *question)
+    return answer if fine else None
+
+
+def _said(directory: Path, *question: str) -> tuple[bool, str]:
+    """Whether git did what it was asked, and what it said until then."""
     environment = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
@@ -117,10 +122,8 @@ def _ask(directory: Path, *question: str) -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    if answer.returncode:
-        return None
-    return answer.stdout.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        return False, ""
+    return answer.returncode == 0, answer.stdout.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
 def _remotes(directory: Path) -> tuple[tuple[str, str], ...]:

@@ -64,15 +64,18 @@ class Here:
             yield app
 
     @contextmanager
-    def vault(self, *, models: bool = False) -> Iterator[tuple[Runtime, Actor]]:
-        """The runtime, and the person at the keyboard as its actor."""
-        with self.app(models=models) as app:
-            yield app.runtime, self.actor(app.runtime)
+    def vault(self, *, models: bool = False, in_project: bool = False) -> Iterator[tuple[Runtime, Actor]]:
+        """The runtime, and the person at the keyboard as its actor.
 
-    def actor(self, rt: Runtime) -> Actor:
+        Args:
+            models: see `app`.
+            in_project: find the default project out; for work that names none by itself.
+        """
         from dolmen.services.accounts import local_actor
 
-        return local_actor(rt, agent=AGENT, project=self.project, human=True)
+        with self.app(models=models) as app:
+            project = self.project if in_project else None
+            yield app.runtime, local_actor(app.runtime, agent=AGENT, project=project, human=True)
 
     @property
     def project(self) -> str | None:

@@ -46,7 +46,7 @@ def list_(
     """List memories, newest first."""
     from dolmen.services.listing import ListRequest, full_ref, memories
 
-    with here.vault() as (rt, actor):
+    with here.vault(in_project=not (project or every)) as (rt, actor):
         request = ListRequest(
             project="*" if every else project,
             statuses=_statuses(statuses),
@@ -115,7 +115,7 @@ def search(
     from dolmen.services.recall import recall
     from dolmen.services.requests import Recall
 
-    with here.vault(models=not (words_only or exact)) as (rt, actor):
+    with here.vault(models=not (words_only or exact), in_project=not (project or every)) as (rt, actor):
         awaken(here, rt)
         include: Any = [name for name, wanted in (("superseded", superseded), ("explain", explain)) if wanted]
         request = Recall(

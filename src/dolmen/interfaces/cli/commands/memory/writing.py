@@ -46,7 +46,7 @@ def add(
     from dolmen.services.remember import remember
     from dolmen.services.requests import NewMemory
 
-    with here.vault() as (rt, actor):
+    with here.vault(in_project=not project) as (rt, actor):
         item = NewMemory(
             content=_content(text, from_stdin=from_stdin) or "",
             kind=kind,
