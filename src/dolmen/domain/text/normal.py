@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from dolmen.domain.text.scripts import MARKS, UNSPACED_MARKS
+
 # NUL ends strings in one engine's C interface and is refused by the other; lone surrogates have no UTF-8.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# CPython sorts a run of combining marks by insertion, so an endless run costs quadratic time (UAX #15, stream-safe).
-_MARK_RUN = re.compile("([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff"
-                       "\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{30})[\u0300-\u036f\u0483-\u0489\u0591-\u05bd"
-                       "\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+# CPython sorts a run of combining marks by insertion, so an endless run costs quadratic time; UAX #15 allows cutting
+# it (stream-safe text).
+_MARK_RUN = re.compile(f"([{MARKS}{UNSPACED_MARKS}\u3099\u309a]{{30}})[{MARKS}{UNSPACED_MARKS}\u3099\u309a]+")
 # Invisible: soft hyphen, zero width (non-)joiners, word joiner, BOM, variation selectors, bidirectional controls.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
                         "\U000e0100-\U000e01ef]")
