@@ -32,19 +32,21 @@ def run(
     actor: Actor,
     toolset: Toolset = "core",
     *,
-    greeted: Callable[[], None] | None = None,
+    greeted: Callable[[], None] = lambda: None,
     ended: Callable[[], None] = lambda: None,
 ) -> None:
     """Serves one client until it closes the stream or a signal ends the process.
 
-    An actor whose agent is `unknown` acts under the name that the client gives itself. `greeted` runs once the
-    handshake is over (by default the model starts to load, B202); `ended` runs before a signal ends the process.
+    An actor whose agent is `unknown` acts under the name that the client gives itself. Once the handshake is over, the
+    model starts to load (B202) and `greeted` runs; `ended` runs before a signal ends the process.
     """
-    anyio.run(_serve, rt, actor, face(toolset), greeted or _warming(rt), ended)
 
+    def settled() -> None:
+        if rt.embedder is not None:
+            rt.embedder.warm()
+        greeted()
 
-def _warming(rt: Runtime) -> Callable[[], None]:
-    return (lambda: None) if rt.embedder is None else rt.embedder.warm
+    anyio.run(_serve, rt, actor, face(toolset), settled, ended)
 
 
 async def _serve(rt: Runtime, actor: Actor, face: Face, greeted: Callable[[], None], ended: Callable[[], None]) -> None:
