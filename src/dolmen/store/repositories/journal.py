@@ -35,7 +35,10 @@ class JournalRepository:
 
     def event(self, vault: str, id: str) -> RecallEvent | None:
         row = self._session.one(self._sql["event"], {"vault": vault, "id": id})
-        return None if row is None else RecallEvent(*row[:6], strings(row[6]))
+        if row is None:
+            return None
+        *fields, refs = row
+        return RecallEvent(*fields, strings(refs))  # type: ignore[call-arg]  # a row of seven
 
     def feedback(self, entry: Feedback) -> None:
         params: dict[str, Value] = {

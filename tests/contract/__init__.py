@@ -1,0 +1,1 @@
+"""One suite holds every engine to `dolmen.store.contract`."""

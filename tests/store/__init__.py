@@ -1,0 +1,1 @@
+"""What the store's parts promise each other, and what only one engine has."""
