@@ -66,7 +66,7 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
     Raises:
         DolmenError: `configuration`, `store-too-new`, `store-unsafe`, `store-busy` or `unavailable`.
     """
-    model = _model(settings) if models else None
+    model = choose_model(settings) if models else None
     store = open_store(settings.database)
     runtime = Runtime(
         store=store,
@@ -77,7 +77,12 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
     return App(settings, runtime, model)
 
 
-def _model(settings: Settings) -> Choice:
+def choose_model(settings: Settings) -> Choice:
+    """The embedder that the settings name, or the best that there is; not loaded.
+
+    Raises:
+        DolmenError: `configuration`.
+    """
     from dolmen.models.choose import EmbedderSettings, choose
 
     return choose(

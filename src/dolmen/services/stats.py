@@ -70,6 +70,17 @@ def health(rt: Runtime) -> dict[str, Any]:
     }
 
 
+def newest_change(rt: Runtime) -> tuple[int, int | None]:
+    """(the time now, when the memory that changed last did so); None without memories."""
+    with rt.store.read() as tx:
+        changed = [
+            memory.updated_at
+            for vault, _ in tx.accounts.vaults()
+            for memory in tx.memories.select(Filter(vault, None, tx.now, STATUSES, include_expired=True), "changed", 1)
+        ]
+        return tx.now, max(changed, default=None)
+
+
 def model_state(rt: Runtime) -> dict[str, Any]:
     """The embedding model in a few words; loads nothing."""
     embedder = rt.embedder

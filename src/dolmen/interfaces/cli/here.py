@@ -41,6 +41,10 @@ class Here:
         """Adds flags of this command that are settings; None was not given."""
         self._flags.update(flags)
 
+    def given(self, name: str) -> object:
+        """The value of a flag; None when it was not given."""
+        return self._flags.get(name)
+
     @property
     def loaded(self) -> Loaded:
         if self._loaded is None:

@@ -136,10 +136,11 @@ def search(
         pack = recall(rt, actor, request)
         with rt.store.read() as tx:
             now = tx.now
-    here.out.result(_json(pack), pack_lines(here, pack, now))
+    here.out.result(pack_json(pack), pack_lines(here, pack, now))
 
 
-def _json(pack: Pack) -> Any:
+def pack_json(pack: Pack) -> Any:
+    """An answer for programs."""
     value = present.plain(pack)
     for claim in value["claims"]:
         del claim["memory"]

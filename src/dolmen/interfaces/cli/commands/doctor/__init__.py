@@ -1,0 +1,51 @@
+"""`dolmen doctor`: what is wrong, why, and what to do. Each file looks at one thing; `finding` is what they report."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import click
+
+from dolmen.interfaces.cli.commands.doctor import clients, machine, model, store
+from dolmen.interfaces.cli.commands.doctor.finding import Finding, Level
+from dolmen.interfaces.cli.exits import FAILED
+from dolmen.interfaces.cli.here import Here, command
+
+_MARKS: Mapping[Level, tuple[str, str]] = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Do not load the model or check its weights.")
+@command
+def doctor(here: Here, quick: bool) -> None:
+    """Find what is wrong, say why and what to do.
+
+    Changes nothing. Exit code 1 when something fails; warnings do not count.
+    """
+    findings = list(_examine(here, quick=quick))
+    counts = Counter(each.level for each in findings)
+    out = here.out
+    lines = []
+    for each in findings:
+        mark, colour = _MARKS[each.level]
+        lines.append(f"{out.style(mark, fg=colour)} {each.name.ljust(12)} {each.what}")
+        if each.fix:
+            lines.append(f"  {' ' * 12} {out.dim('fix: ' + each.fix)}")
+    lines += ["", f"{counts['ok']} fine, {counts['warn']} to look at, {counts['fail']} wrong"]
+    value = [{"name": each.name, "level": each.level, "what": each.what, "fix": each.fix} for each in findings]
+    out.result({"findings": value, "counts": {level: counts[level] for level in _MARKS}}, lines)
+    if counts["fail"]:
+        sys.exit(FAILED)
+
+
+def _examine(here: Here, *, quick: bool) -> Iterator[Finding]:
+    yield from machine.settings(here)
+    settings = here.settings
+    yield from machine.computer(settings)
+    yield from store.store(here)
+    yield from model.model(settings, quick=quick)
+    yield from machine.port(settings)
+    yield from machine.logs(settings)
+    yield from clients.clients(settings)
