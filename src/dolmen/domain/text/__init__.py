@@ -5,5 +5,14 @@ from dolmen.domain.text.normal import clean, fold
 from dolmen.domain.text.passages import passages
 from dolmen.domain.text.similarity import content_key, trigram_similarity
 
-__all__ = ["MAX_TOKEN_BYTES", "TOKEN_MARKS", "analyze", "clean", "content_key", "fold", "passages",
-           "trigram_similarity", "weight"]
+__all__ = [
+    "MAX_TOKEN_BYTES",
+    "TOKEN_MARKS",
+    "analyze",
+    "clean",
+    "content_key",
+    "fold",
+    "passages",
+    "trigram_similarity",
+    "weight",
+]

@@ -138,7 +138,7 @@ _cached_chunk = lru_cache(maxsize=65536)(_chunk_tokens)
 
 def _word(word: str) -> tuple[str, ...]:
     """The tokens of one folded word."""
-    bare = strip_accents(word)
+    bare = strip_accents(word) or word  # a lone Arabic tatweel is all accent
     base = stem(bare)
     if word in (base, base + "e"):
         return (_bounded(base),)

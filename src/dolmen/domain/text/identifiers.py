@@ -41,8 +41,7 @@ def forms(chunk: str) -> tuple[list[str], list[str]]:
             wholes["_".join(named)] = None
             if _VERSION.match(named[0]):
                 wholes["_".join([named[0][1:], *named[1:]])] = None
-    compound = _compound(body, words)
-    return list(wholes), [*words, compound] if compound else words
+    return list(wholes), words + [compound for piece in pieces[1:] if (compound := _compound(piece))]
 
 
 def parts(word: str) -> list[str]:
@@ -66,8 +65,9 @@ def _spelled(word: str) -> list[str]:
     return [part.lower() for part in _CAMEL.findall(word)]
 
 
-def _compound(body: str, words: list[str]) -> str | None:
+def _compound(piece: str) -> str | None:
     """`e-mail` is also `email`, `back-end` also `backend`."""
-    if len(words) == 2 and body == "-".join(words) and all(w.isalpha() and w.islower() for w in words):
-        return "".join(words)
+    first, hyphen, second = piece.partition("-")
+    if hyphen and first.isalpha() and second.isalpha() and piece.islower():
+        return first + second
     return None

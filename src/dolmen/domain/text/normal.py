@@ -13,13 +13,15 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # it (stream-safe text).
 _MARK_RUN = re.compile(f"([{MARKS}{UNSPACED_MARKS}\u3099\u309a]{{30}})[{MARKS}{UNSPACED_MARKS}\u3099\u309a]+")
 # Invisible: soft hyphen, zero width (non-)joiners, word joiner, BOM, variation selectors, bidirectional controls.
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
-                        "\U000e0100-\U000e01ef]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
+)
 
 # Latin, Greek: diacritics; Hebrew: points; Arabic: vowel signs, hamza and tatweel. Other scripts keep their marks.
 _STRIPPABLE = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")
-_NOT_DECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th",
-                                 "ð": "d", "ŧ": "t", "ё": "е"})
+_NOT_DECOMPOSED = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ŧ": "t", "ё": "е"}
+)
 _CYRILLIC = re.compile("[\u0400-\u052f]")
 
 

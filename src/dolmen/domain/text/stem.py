@@ -11,32 +11,28 @@ from __future__ import annotations
 from functools import lru_cache
 
 _VOWELS = frozenset("aeiouy")
-_WHOLE = frozenset(
-    "news always does this thus his has was is as us yes gas bus plus status focus species series during thing nothing "
-    "something anything everything string king ring spring bring being need seed feed speed indeed exceed proceed "
-    "succeed hundred only family reply apply supply early daily business witness harness customer another together "
-    "however whether rather december september october november evening morning ceiling wedding sibling darling "
-    "july italy fly ally rely multiply comply assembly monopoly anomaly".split()
+_WHOLE_WORDS = (
+    "news always does this thus his has was is as us yes gas bus plus status focus species series during thing "
+    "nothing something anything everything string king ring spring bring being need seed feed speed indeed exceed "
+    "proceed succeed hundred only family reply apply supply early daily business witness harness customer another "
+    "together however whether rather december september october november evening morning ceiling wedding sibling "
+    "darling july italy fly ally rely multiply comply assembly monopoly anomaly"
 )
-_IRREGULAR = {
-    form: base
-    for base, forms in {
-        "index": "indices", "child": "children", "run": "ran", "go": "went gone", "buy": "bought", "build": "built",
-        "catch": "caught", "choose": "chose chosen", "keep": "kept", "leave": "left", "make": "made", "say": "said",
-        "send": "sent", "teach": "taught", "take": "took taken", "think": "thought", "tell": "told",
-        "write": "wrote written", "break": "broke broken", "meet": "met", "pay": "paid", "speak": "spoke spoken",
-        "begin": "began begun", "fall": "fell fallen", "find": "found", "give": "gave given", "grow": "grew grown",
-        "hold": "held", "know": "knew known", "lose": "lost", "mean": "meant", "sell": "sold", "spend": "spent",
-        "win": "won", "man": "men", "woman": "women", "person": "people", "mouse": "mice", "foot": "feet",
-        "die": "dying", "lie": "lying", "tie": "tying", "eat": "ate eaten", "drink": "drank", "swim": "swam",
-        "drive": "drove driven", "ride": "rode ridden", "bring": "brought", "feel": "felt", "fly": "flew flown",
-        "forget": "forgot forgotten", "get": "got gotten", "hear": "heard", "hide": "hid hidden", "lead": "led",
-        "see": "saw seen", "sing": "sang sung", "sit": "sat", "sleep": "slept", "stand": "stood", "throw": "threw thrown",
-        "wear": "wore worn", "wake": "woke", "understand": "understood", "come": "came", "become": "became",
-        "do": "did done", "draw": "drew drawn", "wife": "wives", "life": "lives", "knife": "knives", "leaf": "leaves",
-    }.items()
-    for form in forms.split()
-}  # fmt: skip
+_WHOLE = frozenset(_WHOLE_WORDS.split())
+# A base form and the forms that stand for it.
+_IRREGULAR_FORMS = (
+    "index indices; child children; run ran; go goes went gone; buy bought; build built; catch caught; choose chose "
+    "chosen; keep kept; leave left; make made; say said; send sent; teach taught; take took taken; think thought; "
+    "tell told; write wrote written; break broke broken; meet met; pay paid; speak spoke spoken; begin began begun; "
+    "fall fell fallen; find found; give gave given; grow grew grown; hold held; know knew known; lose lost; mean "
+    "meant; sell sold; spend spent; win won; man men; woman women; person people; mouse mice; foot feet; die dying; "
+    "lie lying; tie tying; eat ate eaten; drink drank; swim swam; drive drove driven; ride rode ridden; bring "
+    "brought; feel felt; fly flew flown; forget forgot forgotten; get got gotten; hear heard; hide hid hidden; lead "
+    "led; see saw seen; sing sang sung; sit sat; sleep slept; stand stood; throw threw thrown; wear wore worn; wake "
+    "woke; understand understood; come came; become became; do did done; draw drew drawn; wife wives; life lives; "
+    "knife knives; leaf leaves"
+)
+_IRREGULAR = {form: base for base, *forms in map(str.split, _IRREGULAR_FORMS.split(";")) for form in forms}
 
 
 @lru_cache(maxsize=65536)
@@ -46,8 +42,7 @@ def stem(word: str) -> str:
     >>> [stem(w) for w in ("caches", "caching", "policies", "coded", "running", "configuration")]
     ['cach', 'cach', 'policy', 'code', 'run', 'configur']
     """
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
+    word = _IRREGULAR.get(word, word)
     if len(word) < 4 or word in _WHOLE or not word.isascii() or not word.isalpha():
         return word
     return _final(_derivation(_inflection(_plural(word))))
@@ -58,7 +53,7 @@ def _plural(word: str) -> str:
         return word
     if word.endswith("ies"):
         return word[:-3] + "y" if len(word) > 4 else word[:-1]
-    if word.endswith(("sses", "shes", "ches", "xes", "zzes")):
+    if word.endswith(("sses", "shes", "ches", "xes", "zzes")) or (word.endswith("oes") and len(word) > 5):
         return word[:-2]
     return word[:-1]
 
@@ -105,7 +100,7 @@ def _derivation(word: str) -> str:
         word = word[:-2]
     elif size > 7 and word.endswith("ate"):
         word = word[:-3]
-    elif size > 7 and word.endswith("at"):
+    elif size > 6 and word.endswith("at"):
         word = word[:-2]
     return word[:-4] if len(word) > 8 and word.endswith("ment") else word
 
