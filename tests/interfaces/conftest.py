@@ -173,7 +173,7 @@ Start = Callable[..., Process]
 
 @pytest.fixture
 def start_stdio(tmp_path: Path) -> Iterator[Start]:
-    """A function that starts `dolmen mcp` on a store; further settings as keyword arguments, further arguments plain."""
+    """A function that starts `dolmen mcp` on a store, with further arguments, and settings as keywords."""
     started: list[Process] = []
     folder = tmp_path / "working"
     folder.mkdir()

@@ -177,7 +177,7 @@ def test_a_project_that_is_none_is_refused_at_the_door(served: Served) -> None:
     assert error(answer)["code"] == "invalid-project"
 
 
-# ----------------------------------------------------------------------------------------------------- hosts and origins
+# ---------------------------------------------------------------------------------------------------- hosts and origins
 def test_a_foreign_host_is_refused_with_the_setting_that_lets_it_in(served: Served) -> None:
     """B083."""
     answer = served.post(LIST, host="memory.example.com")
@@ -255,7 +255,7 @@ def test_a_connection_that_asks_too_often_is_told_when_to_come_back(serve: Serve
     assert served.post(LIST, authorization=f"Bearer {other}").status_code == 200
 
 
-# ------------------------------------------------------------------------------------------------------ wire and routing
+# ----------------------------------------------------------------------------------------------------- wire and routing
 def test_spaces_around_a_header_do_not_matter(served: Served) -> None:
     """One HTTP parser leaves them where they are; the protocol's names are compared literally."""
     body = json.dumps(rpc("tools/call", name="browse", arguments={}, _meta=MODERN))

@@ -15,7 +15,6 @@ def ask(limits: Limits, connection: str, now: float) -> int:
         with limits.request(connection, now):
             return 0
     except Refusal as error:
-        assert error.status == 429
         return int(error.headers["Retry-After"])
 
 
@@ -26,6 +25,16 @@ def test_a_connection_that_asks_too_often_is_told_when_to_come_back() -> None:
     assert ask(limits, "a", 104.0) == 6
     assert ask(limits, "a", 110.0) == 0
     assert ask(limits, "a", 110.0) == 10
+
+
+def test_a_refusal_has_the_status_and_the_header_that_clients_know() -> None:
+    limits = Limits(per_minute=1, at_once=0)
+    ask(limits, "a", 0.0)
+    with pytest.raises(Refusal) as caught, limits.request("a", 0.0):
+        pass
+    assert caught.value.status == 429
+    assert caught.value.headers == {"Retry-After": "60"}
+    assert caught.value.code == "rate-limited"
 
 
 def test_an_idle_connection_saves_no_more_than_a_minute() -> None:
