@@ -73,7 +73,10 @@ def project_of(scope: str) -> str | None:
 
 
 def agent_name(raw: str | None) -> str:
-    """Name under which an agent writes (C-31): lowercase letters, digits, `.`, `_`, `-`; `unknown` if nothing is left."""
+    """Name under which an agent writes (C-31): lowercase letters, digits, `.`, `_` and `-`.
+
+    Anything else becomes one hyphen; at most 64 characters; `unknown` when nothing is left.
+    """
     folded = unicodedata.normalize("NFKC", raw or "").casefold()
     name = "".join(c if c.isalnum() or c in "._-" else "-" for c in folded)
     name = re.sub("-{2,}", "-", name)[:MAX_AGENT_CHARACTERS].strip("-._")
@@ -129,7 +132,7 @@ def _scp_form(project: str) -> str:
     if "@" in first and (slash or ":" in first.rpartition("@")[2]):
         project = first.rpartition("@")[2] + slash + path
     host, colon, path = project.partition(":")
-    if colon and host and path and "/" not in host:
+    if colon and host and path and not re.search(r"[/\s]", host):
         port, slash, rest = path.partition("/")
         if slash and port.isdigit():
             return f"{host}/{rest}"
@@ -238,30 +241,38 @@ def _by_preference(facts: RepositoryFacts) -> list[tuple[str, str]]:
 
 
 def _local(facts: RepositoryFacts) -> ProjectIdentity:
-    if facts.kept_identity and facts.kept_identity.strip():
-        return ProjectIdentity(
-            normalize_project(facts.kept_identity), "kept", "No remote; the repository keeps its own identity."
-        )
-    seed, source = (min(facts.root_commits), "history") if facts.root_commits else (facts.fresh_id, "minted")
-    if not seed:
+    kept = _usable(facts.kept_identity)
+    if kept is not None:
+        return ProjectIdentity(kept, "kept", "No remote; the repository keeps the identity it was first given.")
+    source: Source
+    if facts.root_commits:
+        # The smallest, because a merge of unrelated histories adds roots in no order.
+        seed, source, why = min(facts.root_commits), "history", "No remote; the first commit names the project."
+    elif facts.fresh_id:
+        seed, source, why = facts.fresh_id, "minted", "No remote and no commit to be known by; a new name was made."
+    else:
         raise DolmenError(
             "invalid-project",
             "The repository has neither a remote nor a commit to be known by.",
             "Commit once, add a remote, or name the project in a .dolmen file (project = name).",
         )
     digits = hashlib.sha256(seed.strip().lower().encode("utf-8", "replace")).hexdigest()[:12]
-    why = "No remote; its first commit names the project." if source == "history" else "No remote and no commit yet."
-    return ProjectIdentity(
-        normalize_project(f"local-{digits}/{_folder_name(facts)}"),
-        "history" if source == "history" else "minted",
-        why,
-        keep=True,
-    )
+    return ProjectIdentity(normalize_project(f"local-{digits}/{_display_name(facts)}"), source, why, keep=True)
 
 
-def _folder_name(facts: RepositoryFacts) -> str:
-    path = (facts.common_dir or "").replace("\\", "/").rstrip("/")
-    if path.endswith("/.git"):
-        path = path[: -len("/.git")]
-    name = agent_name(path.rpartition("/")[2].removesuffix(".git"))
-    return name if name != "unknown" else "repository"
+def _usable(kept: str | None) -> str | None:
+    try:
+        return normalize_project(kept) if kept is not None else None
+    except DolmenError:
+        return None  # a damaged file must not stop the session; the history still names the project
+
+
+def _display_name(facts: RepositoryFacts) -> str:
+    """Name of the folder that holds the repository, or of the one it was cloned from on the same disk."""
+    cloned_from = [url for _, url in _by_preference(facts)][:1]
+    for path in (*cloned_from, facts.common_dir or ""):
+        steps = [step for step in re.split(r"[/\\]", path) if step not in ("", ".git")]
+        name = agent_name(steps[-1].removesuffix(".git")) if steps else "unknown"
+        if name != "unknown":
+            return name
+    return "repository"
