@@ -1,0 +1,130 @@
+"""The PostgreSQL store: transactions, migration, upkeep."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+
+import psycopg
+
+from dolmen.domain.errors import DolmenError
+from dolmen.store.contract import EngineName, StoreInfo, Tx
+from dolmen.store.migrate import migrate, migrations
+from dolmen.store.postgres.connections import READ, WRITE, Connections, connect, location, parameters
+from dolmen.store.postgres.errors import translate
+from dolmen.store.postgres.search import PostgresIndex, SharedIndex
+from dolmen.store.postgres.session import PostgresSession
+from dolmen.store.postgres.upkeep import OLDEST_SERVER, OLDEST_VECTOR, tidy, warnings
+from dolmen.store.repositories.numbers import ScopeCache
+from dolmen.store.sql import queries
+from dolmen.store.tx import Transaction
+
+MIGRATING = zlib.crc32(b"dolmen: migrating")
+"""The advisory lock that a migrating process holds; such locks are per database."""
+
+
+class PostgresStore:
+    """Implements `contract.Store`. Holds connections and caches only: any number of processes share a database."""
+
+    engine: EngineName = "postgres"
+
+    def __init__(self, url: str, clock: Callable[[], int], new_id: Callable[[], str]) -> None:
+        given = parameters(url)
+        self._clock, self._new_id = clock, new_id
+        self._location = location(given)
+        self._scopes: ScopeCache = {}
+        self._index = SharedIndex()
+        self._sql = queries("upkeep", "postgres")
+        connect(given).close()  # the pool connects behind the scenes and would only say that it took too long
+        self._connections = Connections(given)
+        try:
+            self._schema = migrate(self, migrations(files("dolmen.store.postgres") / "schema"))
+        except BaseException:
+            self.close()
+            raise
+
+    # ------------------------------------------------------------------------------------------------- transactions
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        with self._connections.transaction(READ, self._clock()) as session:
+            yield self._transaction(session)
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        with self._connections.transaction(WRITE, self._clock()) as session:
+            yield self._transaction(session)
+
+    def _transaction(self, session: PostgresSession) -> Transaction:
+        return Transaction(
+            session, lambda numbers: PostgresIndex(session, numbers, self._index), self._scopes, self._new_id
+        )
+
+    # ---------------------------------------------------------------------------------------------------- migration
+    def applied(self) -> dict[int, str]:
+        with self._connections.transaction(READ, self._clock()) as session:
+            if session.one(self._sql["migrated"]) == (None,):
+                return {}
+            return {row[0]: row[1] for row in session.all(queries("schema")["applied"])}
+
+    @contextmanager
+    def exclusive(self) -> Iterator[PostgresSession]:
+        with self._connections.transaction(WRITE, self._clock()) as session:
+            session.script("SET LOCAL statement_timeout = 0")
+            session.run(self._sql["lock"], {"key": MIGRATING})
+            self._prepare(session)
+            yield session
+
+    def _prepare(self, session: PostgresSession) -> None:
+        """Checks the server and creates the extension. Raises DolmenError `configuration`."""
+        encoding, version = session.all(self._sql["server"])[0]
+        if encoding != "UTF8" or version < OLDEST_SERVER * 10_000:
+            raise DolmenError(
+                "configuration",
+                f"The database is PostgreSQL {version // 10_000} with encoding {encoding}.",
+                f"Use PostgreSQL {OLDEST_SERVER} or newer and a database with encoding UTF8.",
+            )
+        try:
+            session.connection.execute("CREATE EXTENSION IF NOT EXISTS vector", prepare=False)
+        except psycopg.Error as error:
+            if error.sqlstate not in ("0A000", "58P01", "42501"):  # not available; no such file; not allowed
+                raise translate(error, "create extension") from error
+            raise DolmenError(
+                "configuration",
+                "The database has no extension `vector` (pgvector), which holds the vectors.",
+                "Install pgvector on the server; its administrator then runs `CREATE EXTENSION vector` in it.",
+            ) from error
+        [(found,)] = session.all(self._sql["extension"])
+        if tuple(int(part) for part in found.split(".")[:2]) < OLDEST_VECTOR:
+            raise DolmenError(
+                "configuration",
+                f"The database has pgvector {found}, which is too old.",
+                "Install pgvector 0.8 or newer on the server, then run `ALTER EXTENSION vector UPDATE`.",
+            )
+
+    # ------------------------------------------------------------------------------------------------------- upkeep
+    def info(self) -> StoreInfo:
+        with self._connections.transaction(READ, self._clock()) as session:
+            [(server, extension, size)] = session.all(self._sql["versions"])
+            found = warnings(session)
+        return StoreInfo(
+            engine="postgres",
+            version=f"PostgreSQL {server}, pgvector {extension}",
+            location=self._location,
+            schema=self._schema,
+            size=size,
+            wal_size=0,
+            warnings=found,
+        )
+
+    def ping(self) -> None:
+        with self.read() as tx:
+            tx.accounts.vaults()
+
+    def tidy(self) -> None:
+        with self._connections.transaction(WRITE, self._clock()) as session:
+            tidy(session)
+
+    def close(self) -> None:
+        self._connections.close()
