@@ -52,6 +52,7 @@ class JournalBuffer:
         self._in_flight = _Records()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._registered = False
         self.lost = 0
         """Records that were dropped because the store could not be written for long."""
 
@@ -101,8 +102,9 @@ class JournalBuffer:
         if closed:
             return
         atexit.unregister(self.close)
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(_PATIENCE)
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_PATIENCE)
         self._try_flush()
 
     def _note(self, put: Callable[[_Records], None]) -> None:
@@ -111,26 +113,32 @@ class JournalBuffer:
             self._drop_oldest()
             if self._thread is None and not self._closed:
                 self._start()
-            if len(self._waiting) in (1, self._enough):
+            if len(self._waiting) == self._enough:
                 self._changed.notify_all()
             late = self._closed
         if late:  # the program is ending: there is no thread to write it any more
             self._try_flush()
 
     def _start(self) -> None:
+        if not self._registered:
+            self._registered = True
+            atexit.register(self.close)
         self._thread = threading.Thread(target=self._run, name="dolmen-journal", daemon=True)
         self._thread.start()
-        atexit.register(self.close)
 
     def _run(self) -> None:
+        """Lives while there is something to write: an idle program keeps no thread for this."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or len(self._waiting) > 0)
                 self._changed.wait_for(lambda: self._closed or len(self._waiting) >= self._enough, self._every)
                 if self._closed:
                     return
-            if not self._try_flush():
-                with self._changed:
+            good = self._try_flush()
+            with self._changed:
+                if good and not self._waiting:
+                    self._thread = None
+                    return
+                if not good:
                     self._changed.wait_for(lambda: self._closed, _PATIENCE)
 
     def _try_flush(self) -> bool:
