@@ -132,7 +132,7 @@ def test_another_process_sees_a_renaming_at_once(desk: Desk, engine_url: str) ->
 
 def test_a_renaming_that_is_rolled_back_has_never_been(desk: Desk) -> None:
     memory = desk.add("one", scope="project:a")
-    with pytest.raises(RuntimeError, match="stop"), desk.store.write() as tx:
+    with pytest.raises(RuntimeError, match="stop"), desk.store.write() as tx:  # noqa: PT012
         tx.scopes.alias("v", "project:a", "project:b")
         assert tx.scopes.names("v") == ["project:b"]
         raise RuntimeError("stop")

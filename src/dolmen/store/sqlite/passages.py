@@ -56,7 +56,8 @@ class PassageWriter:
                 "tokens": " ".join(passage.tokens),
             }
             row = self._session.one(self._sql["add"], params)
-            assert row is not None
+            if row is None:
+                raise ValueError(f"there is no memory {passage.memory} that a passage could belong to")
             self._index(row[0], scope_id, passage.live, passage.tokens)
             ids.append(row[0])
         return ids

@@ -27,10 +27,12 @@ UPDATE passage_clock SET purged = 0;
 -- name: add
 -- A passage.
 INSERT INTO passage (
-    vault_id, memory_id, scope_id, live, ord, start_at, end_at, length, valid_from, valid_to, seq, tokens
-) VALUES (
-    :vault, :memory, :scope_id, :live, :ord, :start, :end, :length, :valid_from, :valid_to, :seq, :tokens
-) RETURNING id;
+    vault_id, memory_id, memory_n, scope_id, live, ord, start_at, end_at, length, valid_from, valid_to, seq, tokens
+)
+SELECT
+    m.vault_id, m.id, m.n, :scope_id, :live, :ord, :start, :end, :length, :valid_from, :valid_to, :seq, :tokens
+FROM memory m WHERE m.vault_id = :vault AND m.id = :memory
+RETURNING id;
 
 -- name: index
 -- Its tokens in the text index.
@@ -42,12 +44,13 @@ DELETE FROM passage_text WHERE rowid = :id;
 
 -- name: current
 -- A memory's passages of today.
-SELECT id, scope_id, live, tokens FROM passage
-WHERE vault_id = :vault AND memory_id = :memory AND valid_to IS NULL;
+SELECT p.id, p.scope_id, p.live, p.tokens FROM memory m CROSS JOIN passage p ON p.memory_n = m.n
+WHERE m.vault_id = :vault AND m.id = :memory AND p.valid_to IS NULL;
 
 -- name: of_memories
 -- All passages of some memories.
-SELECT id, scope_id, live, tokens FROM passage WHERE vault_id = :vault AND memory_id IN (:ids...);
+SELECT p.id, p.scope_id, p.live, p.tokens FROM memory m CROSS JOIN passage p ON p.memory_n = m.n
+WHERE m.vault_id = :vault AND m.id IN (:ids...);
 
 -- name: retire
 -- A passage whose text was replaced.
@@ -75,11 +78,11 @@ DELETE FROM signature WHERE passage_id = :id;
 
 -- name: of_vault
 -- All passages of a vault.
-SELECT id FROM passage WHERE vault_id = :vault;
+SELECT p.id FROM scope s CROSS JOIN passage p ON p.scope_id = s.id WHERE s.vault_id = :vault;
 
 -- name: others
 -- Whether another vault has passages.
-SELECT 1 FROM passage WHERE vault_id <> :vault LIMIT 1;
+SELECT 1 FROM scope s CROSS JOIN passage p ON p.scope_id = s.id WHERE s.vault_id <> :vault LIMIT 1;
 
 -- name: empty
 -- The whole text index, when it holds one vault only.
@@ -117,7 +120,7 @@ SELECT rowid FROM passage_text WHERE passage_text MATCH :match ORDER BY rowid DE
 -- name: hits
 -- Those of some passages that the filter lets through.
 SELECT p.id, p.memory_id, p.tokens, p.length
-FROM passage p JOIN memory m ON m.vault_id = p.vault_id AND m.id = p.memory_id {joins}
+FROM passage p CROSS JOIN memory m ON m.n = p.memory_n {joins}
 WHERE p.id IN (:ids...) AND {where};
 
 -- name: spans
@@ -189,13 +192,13 @@ SELECT p.id FROM passage p WHERE p.seq > :seq AND p.vector_model = :model;
 
 -- name: qualifying
 -- Passages with a vector of the model that the filter lets through, up to a bound.
-SELECT p.id FROM memory m CROSS JOIN passage p ON p.vault_id = m.vault_id AND p.memory_id = m.id {joins}
+SELECT p.id FROM memory m CROSS JOIN passage p ON p.memory_n = m.n {joins}
 WHERE p.vector_model = :model AND {where} LIMIT :limit;
 
 -- name: qualifying_texts
 -- Passages that the filter lets through, with their tokens, up to a bound.
 SELECT p.id, p.memory_id, p.tokens, p.length
-FROM memory m CROSS JOIN passage p ON p.vault_id = m.vault_id AND p.memory_id = m.id {joins}
+FROM memory m CROSS JOIN passage p ON p.memory_n = m.n {joins}
 WHERE {where} LIMIT :limit;
 
 -- name: embedded
@@ -218,7 +221,7 @@ SELECT p.id, p.vault_id, p.memory_id, p.start_at, p.end_at, CASE WHEN p.valid_to
     SELECT r.text FROM revision r WHERE r.vault_id = p.vault_id AND r.id = p.memory_id AND r.at >= p.valid_to
     ORDER BY r.version LIMIT 1
 ) END
-FROM passage p JOIN memory m ON m.vault_id = p.vault_id AND m.id = p.memory_id
+FROM passage p CROSS JOIN memory m ON m.n = p.memory_n
 WHERE p.scope_id = :scope_id AND p.live = :live AND p.vector_model = :vector_model ORDER BY p.id LIMIT :limit;
 
 -- name: oldest_pending

@@ -69,11 +69,12 @@ class WordSearch:
         if found[chosen[0]] > POSTINGS:
             hits = self._together(seen, places, {token: weights[token] for token in rare_first[:4]}, limit)
         else:
-            hits = self._best(seen, places, {token: weights[token] for token in chosen}, limit)
+            size = limit if ordinary(filter) else POSTINGS
+            hits = self._best(seen, places, {token: weights[token] for token in chosen}, limit, size)
         everything = len(chosen) == len(rare_first) and all(found[token] <= PROBE for token in chosen)
         if len(hits) < limit and not everything:
             few = None if ordinary(filter) else self._among_few(seen, weights, limit)
-            hits = self._best(seen, places, weights, limit, bound=-1) if few is None else few
+            hits = self._best(seen, places, weights, limit, POSTINGS, bound=-1) if few is None else few
         return hits
 
     # ------------------------------------------------------------------------------------------------ where to look
@@ -127,11 +128,22 @@ class WordSearch:
 
     # ------------------------------------------------------------------------------------------------ which are best
     def _best(
-        self, seen: Condition, places: tuple[str, ...], weights: dict[str, float], limit: int, bound: int = POSTINGS
+        self,
+        seen: Condition,
+        places: tuple[str, ...],
+        weights: dict[str, float],
+        limit: int,
+        size: int,
+        bound: int = POSTINGS,
     ) -> list[Hit]:
-        """The best hits by these tokens, looking at no more than `bound` entries of each (-1: at all)."""
+        """The best hits by these tokens.
+
+        Args:
+            size: passages to look at in the first round; more are taken until enough pass the filter.
+            bound: entries of each token to look at, -1 for all.
+        """
         hits: list[Hit] = []
-        size, done = limit + limit // 4 + 16, 0
+        done = 0
         while True:
             ranked = self._ranked(places, weights, size, bound)
             hits += self._passing(seen, {row[0]: row[1] for row in ranked[done:]}, limit - len(hits))
@@ -198,7 +210,7 @@ class WordSearch:
 
 _POSTINGS = (
     "SELECT id, weight FROM (SELECT rowid AS id, :weight_# AS weight FROM passage_text"
-    " WHERE passage_text MATCH :match_# ORDER BY rowid DESC LIMIT :bound)"
+    " WHERE passage_text MATCH :match_# LIMIT :bound)"
 )
 
 
