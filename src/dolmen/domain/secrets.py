@@ -28,15 +28,15 @@ def find(text: str) -> list[SecretFinding]:
     """The secrets in a text, by position, none overlapping; where rules overlap, the more specific one counts."""
     lowered = text.lower()
     found: list[SecretFinding] = []
-    for rule in _RULES:
-        if any(hint in lowered for hint in rule.hints):
-            for start, end in rule.spans(text):
-                _insert(found, SecretFinding(rule.kind, start, end))
+    hinted = [rule for hint, rule in _HINTS if hint in lowered]
+    for rule in dict.fromkeys(hinted):
+        for start, end in rule.spans(text):
+            _insert(found, SecretFinding(rule.kind, start, end))
     return found
 
 
 def redact(text: str) -> tuple[str, list[str]]:
-    """The text with every secret replaced by `[redacted: <kind>]`, and the kinds that it held, each once.
+    """The text with every secret replaced by `[redacted <kind>]`, and the kinds that it held, each once.
 
     Nothing is found in the result.
     """
@@ -44,7 +44,7 @@ def redact(text: str) -> tuple[str, list[str]]:
     while findings := find(text):
         pieces, last = [], 0
         for kind, start, end in findings:
-            pieces += [text[last:start], f"[redacted: {kind}]"]
+            pieces += [text[last:start], f"[redacted {kind}]"]
             last = end
             kinds[kind] = None
         text = "".join([*pieces, text[last:]])
@@ -59,7 +59,7 @@ def _insert(found: list[SecretFinding], new: SecretFinding) -> None:
         found.insert(at, new)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Rule:
     kind: str
     hints: tuple[str, ...]
@@ -230,5 +230,6 @@ _RULES = (
     ),
 )
 
+_HINTS = tuple((hint, rule) for rule in _RULES for hint in rule.hints)
 KINDS = tuple(rule.kind for rule in _RULES)
 """Every kind that `find` can name."""
