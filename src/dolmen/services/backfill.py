@@ -54,17 +54,19 @@ class Backfill:
             return 0
         model = self._model(embedder)
         done = 0
+        leased = False
         try:
             while not stopped() and (limit is None or done < limit):
                 batch = self._next(model, BATCH if limit is None else min(BATCH, limit - done))
-                if not batch or not self._lease():
+                leased = bool(batch) and self._lease()
+                if not leased:
                     break
                 self._store(model, self._vectors(embedder, batch))
                 done += len(batch)
                 if progress:
                     progress(done)
         finally:
-            if done:
+            if leased or done:
                 self._release()
         return done
 

@@ -130,10 +130,10 @@ def coverage(health: IndexHealth, model: str) -> str:
 
 
 def _known_model(rt: Runtime, tx: Tx) -> int | None:
-    """The id of the current model; None when there is none, or an endpoint has not told its size yet."""
+    """The id of the current model; None when there is none, or when nothing was embedded with it."""
     if rt.embedder is None or rt.embedder.dim == 0:
         return None
-    return tx.index.model(rt.embedder.model, rt.embedder.dim, tx.now)
+    return tx.index.find_model(rt.embedder.model, rt.embedder.dim)
 
 
 def _quality(tx: Tx, actor: Actor) -> dict[str, Any]:
