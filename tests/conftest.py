@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import hypothesis
 import pytest
@@ -68,12 +68,19 @@ def own_postgres() -> Iterator[Server]:
         yield server
 
 
-NewStore = Callable[[Engine], str]
+class NewStore(Protocol):
+    """Gives the URL of a fresh store of an engine.
+
+    The PostgreSQL one has its schema already, copied from one that was migrated once: that is four times faster. With
+    EMPTY it has not, for tests of the migration itself.
+    """
+
+    def __call__(self, engine: Engine, *, empty: bool = False) -> str: ...
 
 
 @pytest.fixture
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewStore]:
-    """A function from the name of an engine to the URL of a fresh, empty store, for tests that want several."""
+    """For tests that want several stores, or an empty one."""
     with ExitStack() as stack:
         yield _factory(request, tmp_path, stack)
 
@@ -88,17 +95,23 @@ def new_module_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
 def _factory(request: pytest.FixtureRequest, folder: Path, stack: ExitStack) -> NewStore:
     made = 0
 
-    def new(engine: Engine) -> str:
+    def new(engine: Engine, *, empty: bool = False) -> str:
         nonlocal made
         made += 1
         if engine == "sqlite":
             return f"sqlite:///{folder}/store{made}.db"  # with the path's own slash: four in all
         server: Server = request.getfixturevalue("postgres")
-        url = server.create_database()
+        url = server.create_database() if empty else server.create_store(_migrate)
         stack.callback(server.drop_database, url)
         return url
 
     return new
+
+
+def _migrate(url: str) -> None:
+    from dolmen.store.opening import open_store
+
+    open_store(url).close()
 
 
 @pytest.fixture(params=ENGINES)
@@ -110,17 +123,17 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture
 def engine_url(engine: Engine, new_store: NewStore) -> str:
-    """The URL of a fresh, empty store; the test runs once for each engine."""
+    """The URL of a fresh store without anything in it; the test runs once for each engine."""
     return new_store(engine)
 
 
 @pytest.fixture
 def sqlite_url(new_store: NewStore) -> str:
-    """The URL of a fresh embedded store, for what only that engine has."""
+    """The URL of a fresh embedded store, whose file does not exist yet, for what only that engine has."""
     return new_store("sqlite")
 
 
 @pytest.fixture
 def postgres_url(new_store: NewStore) -> str:
-    """The URL of an empty PostgreSQL database with pgvector, for what only that engine has."""
-    return new_store("postgres")
+    """The URL of an empty PostgreSQL database with pgvector and no schema, for what only that engine has."""
+    return new_store("postgres", empty=True)

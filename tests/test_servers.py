@@ -27,6 +27,16 @@ def test_the_database_is_postgresql_18_with_pgvector_and_its_owner_is_no_superus
     assert (version, distance, role) == ((18,), (3.0,), ("off",))
 
 
+def test_a_store_comes_with_its_schema_unless_an_empty_one_is_asked_for(new_store: NewStore) -> None:
+    def tables(url: str) -> int:
+        with psycopg.connect(url) as connection:
+            row = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+        return int(row[0]) if row else 0
+
+    assert tables(new_store("postgres")) > 0
+    assert tables(new_store("postgres", empty=True)) == 0
+
+
 def test_a_database_can_be_had_without_the_extension(postgres: Server) -> None:
     url = postgres.create_database(vector=False)
     with psycopg.connect(url) as connection:

@@ -23,7 +23,7 @@ LONGER_FILES: dict[str, str] = {}
 OF_ONE_MACHINE = re.compile(
     "|".join(
         (
-            r"(?<![\w.~-])/(?:work|farm|root)/",  # folders of a machine on which somebody develops
+            r"(?<![\w.:~-])/(?:work|farm|root)/",  # folders of a machine on which somebody develops
             r"/tmp/(?:bash_jobs|research)",
             r"\b(?:pypi|pythonhosted)\.(?:org|io)\b",  # whoever installs uses their own registry
             r"\bregistry\.npmjs\b",

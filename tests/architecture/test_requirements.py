@@ -81,7 +81,7 @@ def test_each_platform_gets_exactly_one_embedded_model() -> None:
 
 def test_what_the_code_imports_is_named_by_the_project() -> None:
     """A package that only comes with another one may go with that one's next version."""
-    named = wanted("postgres")
+    named = wanted("postgres") | {"psycopg-pool"}  # as the extra `pool` of psycopg
     packages = importlib.metadata.packages_distributions()
     unnamed = {
         f"{module.relative_to(ROOT)}: {top}"
