@@ -1,4 +1,4 @@
-"""Records that reads leave: buffered, found before they are written, never a secret, never the reason that a call fails."""
+"""Records that reads leave: buffered, found before they are written, never a secret, never why a call fails."""
 
 from __future__ import annotations
 

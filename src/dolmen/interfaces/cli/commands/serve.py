@@ -152,5 +152,6 @@ def connect_lines(here: Here, url: str, *, with_key: bool) -> list[str]:
 
     lines: list[str] = []
     for recipe in recipes(url, with_key=with_key):
-        lines += [here.out.bold(recipe.client), *(f"  {line}" for line in recipe.text.splitlines()), ""]
+        where = here.out.dim(f"  in {recipe.file}") if recipe.file else ""
+        lines += [here.out.bold(recipe.client) + where, *(f"  {line}" for line in recipe.text.splitlines()), ""]
     return lines

@@ -8,55 +8,50 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, ok, warn
+from dolmen.interfaces.clients import PLACES
 
 if TYPE_CHECKING:
     from dolmen.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class ClientFile:
-    """Where a client keeps its MCP servers."""
-
-    client: str
-    path: Path
-    keys: tuple[str, ...]
-    """The path of keys to the table of servers; `*` for any key."""
+_TABLES = ("mcpServers", "mcp_servers", "servers")
+"""The key under which a client lists its servers."""
 
 
-def files(home: Path, here: Path) -> list[ClientFile]:
-    """The files that the clients document, for this user and for the working directory."""
-    return [
-        ClientFile("Claude Code", home / ".claude.json", ("mcpServers",)),
-        ClientFile("Claude Code", home / ".claude.json", ("projects", "*", "mcpServers")),
-        ClientFile("Claude Code", here / ".mcp.json", ("mcpServers",)),
-        ClientFile("Codex", Path(os.environ.get("CODEX_HOME") or home / ".codex") / "config.toml", ("mcp_servers",)),
-        ClientFile("Cursor", home / ".cursor" / "mcp.json", ("mcpServers",)),
-        ClientFile("Cursor", here / ".cursor" / "mcp.json", ("mcpServers",)),
-        ClientFile("VS Code", _vs_code(home) / "mcp.json", ("servers",)),
-        ClientFile("VS Code", here / ".vscode" / "mcp.json", ("servers",)),
-        ClientFile("Gemini CLI", home / ".gemini" / "settings.json", ("mcpServers",)),
-        ClientFile("Gemini CLI", here / ".gemini" / "settings.json", ("mcpServers",)),
-    ]
+def files(home: Path, here: Path) -> list[tuple[str, Path]]:
+    """(client, file) for this user and for the working directory, whether the file is there or not."""
+    return [(place.client, _path(name, home, here)) for place in PLACES for name in place.files]
 
 
-def _vs_code(home: Path) -> Path:
+def _path(name: str, home: Path, here: Path) -> Path:
+    """`~/…` and `./…`, and where this system keeps what Linux keeps in ~/.config."""
+    start, _, rest = name.partition("/")
+    if start == ".":
+        return here / rest
+    if rest.startswith(".codex/") and (moved := os.environ.get("CODEX_HOME")):
+        return Path(moved) / rest.removeprefix(".codex/")
+    if rest.startswith(".config/"):
+        return _configuration(home) / rest.removeprefix(".config/")
+    return home / rest
+
+
+def _configuration(home: Path) -> Path:
     if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming") / "Code" / "User"
+        return Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
     if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "Code" / "User"
-    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "Code" / "User"
+        return home / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
 
 
 def clients(settings: Settings) -> Iterator[Finding]:
     seen: dict[str, list[Finding]] = {}
-    for each in files(Path.home(), Path.cwd()):
-        if each.path.is_file():
-            seen.setdefault(each.client, []).extend(_look(each, settings))
+    for client, path in files(Path.home(), Path.cwd()):
+        if path.is_file():
+            seen.setdefault(client, []).extend(_look(client, path, settings))
     if not seen:
         yield ok("clients", "no client's configuration found; `dolmen serve` prints what to enter")
     for client, findings in seen.items():
@@ -66,13 +61,13 @@ def clients(settings: Settings) -> Iterator[Finding]:
             yield ok("clients", f"{client} does not know Dolmen yet; `dolmen serve` prints what to enter")
 
 
-def _look(file: ClientFile, settings: Settings) -> Iterator[Finding]:
+def _look(client: str, path: Path, settings: Settings) -> Iterator[Finding]:
     try:
-        tables = list(_servers(_read(file.path), file.keys))
+        tables = list(_servers(_read(path)))
     except (OSError, ValueError) as error:
         yield warn(
             "clients",
-            f"{file.client}: {file.path} cannot be read ({error}).",
+            f"{client}: {path} cannot be read ({error}).",
             "The client cannot read it either: mend it.",
         )
         return
@@ -80,7 +75,7 @@ def _look(file: ClientFile, settings: Settings) -> Iterator[Finding]:
         for name, server in servers.items():
             if isinstance(server, Mapping) and (found := _judge(server, name, settings)):
                 level, said, fix = found
-                what = f"{file.client} ({file.path}): {name} {said}"
+                what = f"{client} ({path}): {name} {said}"
                 yield ok("clients", what) if level else warn("clients", what, fix)
 
 
@@ -100,16 +95,15 @@ def _without_comments(text: str) -> str:
     return re.sub(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', lambda found: found[1] or "", kept)
 
 
-def _servers(value: Any, keys: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
+def _servers(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every table of servers: the file's own, and those of projects that Claude Code keeps beside it."""
     if not isinstance(value, Mapping):
         return
-    if not keys:
-        yield value
-    elif keys[0] == "*":
-        for each in value.values():
-            yield from _servers(each, keys[1:])
-    else:
-        yield from _servers(value.get(keys[0]), keys[1:])
+    projects = value.get("projects")
+    for holder in (value, *(projects.values() if isinstance(projects, Mapping) else ())):
+        for name in _TABLES:
+            if isinstance(holder, Mapping) and isinstance(found := holder.get(name), Mapping):
+                yield found
 
 
 def _judge(server: Mapping[str, Any], name: str, settings: Settings) -> tuple[bool, str, str] | None:
