@@ -13,7 +13,7 @@ for a list (`Query.spread`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -89,3 +89,11 @@ def parse(file: str, text: str) -> dict[str, Query]:
 def chunks(values: Sequence[T], size: int = 256) -> list[Sequence[T]]:
     """The values in runs of at most `size`, so that a statement stays within every engine's number of parameters."""
     return [values[start : start + size] for start in range(0, len(values), size)]
+
+
+def doubling(values: Sequence[T], first: int) -> Iterator[Sequence[T]]:
+    """The values in runs, each twice as long as the one before: for looking until enough is found."""
+    start, size = 0, max(first, 1)
+    while start < len(values):
+        yield values[start : start + size]
+        start, size = start + size, size * 2

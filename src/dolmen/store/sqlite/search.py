@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dolmen.store.contract import Filter, IndexHealth, Pending
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row
-from dolmen.store.sql import chunks, queries
+from dolmen.store.sql import queries
 from dolmen.store.sqlite.passages import PassageWriter
 from dolmen.store.sqlite.session import SqliteSession
 from dolmen.store.sqlite.vectors import SharedVectors, VectorSearch
@@ -57,8 +57,9 @@ class SqliteIndex:
     def health(self, filter: Filter, model: int | None) -> IndexHealth:
         every = self._numbers.every(filter.vault)
         within = self._numbers.within(filter)
+        scopes = every if within is None else within
         passages, embedded, oldest = 0, 0, None
-        for scope_id, vector_model, number in self._spread("totals", every if within is None else within):
+        for scope_id, vector_model, number in self._session.among(self._sql["totals"], scopes):
             passages += number
             if vector_model == model:
                 embedded += number
@@ -69,23 +70,13 @@ class SqliteIndex:
                 if row is not None and row[0] is not None:
                     oldest = row[0] if oldest is None else min(oldest, row[0])
         models: dict[str, int] = {}
-        for name, number in self._spread("models", every):
+        for name, number in self._session.among(self._sql["models"], every):
             models[name] = models.get(name, 0) + number
         return IndexHealth(passages, embedded, oldest, models)
 
     def spans(self, vault: str, passages: Sequence[int]) -> dict[int, tuple[int, int]]:
-        rows: list[Row] = []
-        for chunk in chunks(passages):
-            query, params = self._sql["spans"].spread(ids=chunk)
-            rows += self._session.all(query, {**params, "vault": vault})
+        rows = self._session.among(self._sql["spans"], passages, {"vault": vault})
         return {row[0]: (row[1], row[2]) for row in rows}
-
-    def _spread(self, name: str, scopes: Sequence[int]) -> list[Row]:
-        rows: list[Row] = []
-        for chunk in chunks(scopes):
-            query, params = self._sql[name].spread(ids=chunk)
-            rows += self._session.all(query, params)
-        return rows
 
 
 def _pending(row: Row) -> Pending:

@@ -1,4 +1,5 @@
 -- The search index of the embedded engine. `{joins}` and `{where}` are of store.filter, over `m` and `p`.
+-- `carray(:ids)` is a list of numbers (https://sqlite.org/carray.html): `SqliteSession.among` binds it.
 
 -- name: tick
 -- The next value of the clock that processes follow.
@@ -99,7 +100,7 @@ SELECT
         SELECT p.id FROM passage p WHERE p.scope_id = c.scope_id AND p.live = c.live AND p.vector_model = c.vector_model
         ORDER BY p.id DESC LIMIT 1
     ))
-FROM passage_count c WHERE c.scope_id IN (:ids...) AND c.live = 1 AND c.passages > 0;
+FROM passage_count c WHERE c.scope_id IN carray(:ids) AND c.live = 1 AND c.passages > 0;
 
 -- name: probe
 -- How many passages match, and the last one looked at, within a bound.
@@ -107,7 +108,7 @@ SELECT COUNT(*), MAX(id) FROM (SELECT rowid AS id FROM passage_text WHERE passag
 
 -- name: total
 -- Live passages of some scopes.
-SELECT COALESCE(SUM(passages), 0) FROM passage_count WHERE scope_id IN (:ids...) AND live = 1;
+SELECT COALESCE(SUM(passages), 0) FROM passage_count WHERE scope_id IN carray(:ids) AND live = 1;
 
 -- name: ranked
 -- Passages by the weights of the tokens that they have. `{postings}` gives (id, weight) for each token.
@@ -121,11 +122,11 @@ SELECT rowid FROM passage_text WHERE passage_text MATCH :match ORDER BY rowid DE
 -- Those of some passages that the filter lets through.
 SELECT p.id, p.memory_id, p.tokens, p.length
 FROM passage p CROSS JOIN memory m ON m.n = p.memory_n {joins}
-WHERE p.id IN (:ids...) AND {where};
+WHERE p.id IN carray(:ids) AND {where};
 
 -- name: spans
 -- Where passages stand in their texts.
-SELECT id, start_at, end_at FROM passage WHERE vault_id = :vault AND id IN (:ids...);
+SELECT id, start_at, end_at FROM passage WHERE vault_id = :vault AND id IN carray(:ids);
 
 -- name: model
 -- A vector model by its name.
@@ -167,12 +168,12 @@ SELECT COALESCE(SUM(passages), 0) FROM passage_count WHERE vector_model = :model
 
 -- name: vectors
 -- Those of some passages.
-SELECT passage_id, vec FROM vector WHERE model_id = :model AND passage_id IN (:ids...);
+SELECT passage_id, vec FROM vector WHERE model_id = :model AND passage_id IN carray(:ids);
 
 -- name: vectors_in_vault
 -- Those of some passages of a vault.
 SELECT v.passage_id, v.vec FROM vector v JOIN passage p ON p.id = v.passage_id
-WHERE v.model_id = :model AND p.vault_id = :vault AND v.passage_id IN (:ids...);
+WHERE v.model_id = :model AND p.vault_id = :vault AND v.passage_id IN carray(:ids);
 
 -- name: changed_signatures
 -- What a process keeps in memory of the passages that changed after a time; no bits when there is no signature.
@@ -203,12 +204,12 @@ WHERE {where} LIMIT :limit;
 
 -- name: embedded
 -- The live passages of some scopes with a vector of the model.
-SELECT p.id FROM passage p WHERE p.scope_id IN (:ids...) AND p.live = 1 AND p.vector_model = :model;
+SELECT p.id FROM passage p WHERE p.scope_id IN carray(:ids) AND p.live = 1 AND p.vector_model = :model;
 
 -- name: embedded_total
 -- How many those are.
 SELECT COALESCE(SUM(passages), 0) FROM passage_count
-WHERE scope_id IN (:ids...) AND live = 1 AND vector_model = :model;
+WHERE scope_id IN carray(:ids) AND live = 1 AND vector_model = :model;
 
 -- name: waiting
 -- Where passages without a vector of the model are.
@@ -233,12 +234,12 @@ SELECT MIN(valid_from) FROM (
 
 -- name: totals
 -- Numbers of passages by scope and vector model.
-SELECT scope_id, vector_model, passages FROM passage_count WHERE scope_id IN (:ids...) AND live = 1 AND passages > 0;
+SELECT scope_id, vector_model, passages FROM passage_count WHERE scope_id IN carray(:ids) AND live = 1 AND passages > 0;
 
 -- name: models
 -- Vectors by the names of their models.
 SELECT n.name, SUM(c.passages) FROM passage_count c JOIN vector_model n ON n.id = c.vector_model
-WHERE c.scope_id IN (:ids...) AND c.passages > 0 GROUP BY n.name;
+WHERE c.scope_id IN carray(:ids) AND c.passages > 0 GROUP BY n.name;
 
 -- name: no_centre
 -- A model without vectors has no centre.

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, passages
 from dolmen.store.repositories.numbers import ScopeNumbers
-from dolmen.store.session import Row, Session, Value
-from dolmen.store.sql import chunks, queries
+from dolmen.store.session import Row, Value
+from dolmen.store.sql import doubling, queries
 from dolmen.store.sqlite.passages import PassageWriter
+from dolmen.store.sqlite.session import SqliteSession
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +29,8 @@ CANDIDATES = 512
 """The nearest by signature that are compared exactly, at least."""
 FEW = 4096
 """So many qualifying passages are compared one by one when a filter lets little through."""
+SCALE = 32767
+"""A stored component is the real one times this (schema: vector)."""
 SAMPLE = 256
 """Passages whose cosines tell what is ordinary."""
 
@@ -45,7 +48,9 @@ class SharedVectors:
 class VectorSearch:
     """The vector leg of `contract.Index`, for one transaction."""
 
-    def __init__(self, session: Session, numbers: ScopeNumbers, writer: PassageWriter, shared: SharedVectors) -> None:
+    def __init__(
+        self, session: SqliteSession, numbers: ScopeNumbers, writer: PassageWriter, shared: SharedVectors
+    ) -> None:
         self._session = session
         self._numbers = numbers
         self._writer = writer
@@ -77,7 +82,7 @@ class VectorSearch:
             claim: dict[str, Value] = {"id": id, "vault": vault, "model": model, "seq": self._writer.tick()}
             if not self._session.run(self._sql["claim"], claim):
                 continue
-            stored = vector.astype("<f2").tobytes()
+            stored = np.rint(np.clip(vector, -1, 1) * SCALE).astype("<i2").tobytes()
             self._session.run(self._sql["set_vector"], {"id": id, "model": model, "vec": stored})
             if centre is None:
                 self._session.run(self._sql["drop_signature"], {"id": id})
@@ -94,7 +99,7 @@ class VectorSearch:
         from dolmen.store.sqlite.signatures import bits_of
 
         rows = self._session.all(self._sql["vectors_of"], {"model": model})
-        vectors = _matrix(rows, dim)
+        vectors = _matrix(rows, dim) / np.float32(SCALE)
         centre = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
         self._session.run(self._sql["set_centre"], {"model": model, "centre": centre.astype("<f4").tobytes()})
         bits = bits_of(vectors, centre)
@@ -141,12 +146,8 @@ class VectorSearch:
             looked_at *= 8
 
     def cosines(self, vault: str, model: int, query: Vector, passages: Sequence[int]) -> dict[int, float]:
-        found: dict[int, float] = {}
-        for chunk in chunks(passages):
-            statement, params = self._sql["vectors_in_vault"].spread(ids=chunk)
-            rows = self._session.all(statement, {**params, "vault": vault, "model": model})
-            found |= dict(zip([row[0] for row in rows], (_matrix(rows, len(query)) @ query).tolist()))
-        return found
+        rows = self._session.among(self._sql["vectors_in_vault"], passages, {"vault": vault, "model": model})
+        return dict(zip([row[0] for row in rows], _cosines(rows, query).tolist()))
 
     def background(self, filter: Filter, model: int, query: Vector) -> tuple[float, float] | None:
         sample = self._sample(filter.vault, model, len(query))
@@ -190,19 +191,13 @@ class VectorSearch:
         """The nearest of the candidates that pass the filter."""
         import numpy as np
 
-        rows: list[Row] = []
-        for chunk in chunks(candidates, 512):
-            statement, params = self._sql["vectors"].spread(ids=chunk)
-            rows += self._session.all(statement, {**params, "model": model})
-        if not rows:
-            return []
-        cosines = _matrix(rows, len(query)) @ query
+        rows = self._session.among(self._sql["vectors"], candidates, {"model": model})
+        cosines = _cosines(rows, query)
         hits: list[Hit] = []
         best_first = np.argsort(-cosines, kind="stable").tolist()
         text = self._sql["hits"].fill(joins=seen.joins, where=seen.where)
-        for chunk in chunks(best_first, limit + limit // 4 + 16):
-            statement, params = text.spread(ids=[rows[i][0] for i in chunk])
-            passing = {row[0]: row for row in self._session.all(statement, {**params, **seen.params})}
+        for chunk in doubling(best_first, limit):
+            passing = {row[0]: row for row in self._session.among(text, [rows[i][0] for i in chunk], seen.params)}
             kept = [i for i in chunk if rows[i][0] in passing]
             hits += [_hit(passing[rows[i][0]], float(cosines[i])) for i in kept]
             if len(hits) >= limit:
@@ -211,35 +206,36 @@ class VectorSearch:
 
     def _sample(self, vault: str, model: int, dim: int) -> NDArray[np.float32] | None:
         """Vectors of passages spread over the vault; taken again when their number has changed by a quarter."""
+        import numpy as np
+
         scopes = self._numbers.every(vault)
-        total = sum(row[0] for chunk in chunks(scopes) for row in self._spread("embedded_total", chunk, model))
+        [(total,)] = self._session.among(self._sql["embedded_total"], scopes, {"model": model}) or [(0,)]
         if total < 8:
             return None
         known = self._shared.samples.get((vault, model))
         if known is not None and abs(known[0] - total) * 4 <= known[0] and known[1].shape[1] == dim:
             return known[1]
-        ids = [row[0] for chunk in chunks(scopes) for row in self._spread("embedded", chunk, model)]
+        ids = [row[0] for row in self._session.among(self._sql["embedded"], scopes, {"model": model})]
         some = ids if len(ids) <= SAMPLE else [ids[i * len(ids) // SAMPLE] for i in range(SAMPLE)]
-        rows: list[Row] = []
-        for chunk in chunks(some):
-            statement, params = self._sql["vectors"].spread(ids=chunk)
-            rows += self._session.all(statement, {**params, "model": model})
-        sample = _matrix(rows, dim)
+        rows = self._session.among(self._sql["vectors"], some, {"model": model})
+        sample: NDArray[np.float32] = _matrix(rows, dim) / np.float32(SCALE)
         if not self._writer.wrote:
             self._shared.samples[vault, model] = (total, sample)
         return sample
-
-    def _spread(self, name: str, scopes: Sequence[int], model: int) -> list[Row]:
-        query, params = self._sql[name].spread(ids=scopes)
-        return self._session.all(query, {**params, "model": model})
 
 
 def _hit(row: Row, cosine: float) -> Hit:
     return Hit(passage=row[0], memory=row[1], score=cosine, tokens=row[2], length=row[3])
 
 
-def _matrix(rows: Sequence[Row], dim: int) -> NDArray[np.float32]:
-    """Rows (passage, float16 bytes) as (n, dim) float32."""
+def _cosines(rows: Sequence[Row], query: Vector) -> NDArray[np.float32]:
     import numpy as np
 
-    return np.frombuffer(b"".join([row[1] for row in rows]), "<f2").reshape(-1, dim).astype(np.float32)
+    return (_matrix(rows, len(query)) @ (query / SCALE)).astype(np.float32)
+
+
+def _matrix(rows: Sequence[Row], dim: int) -> NDArray[np.float32]:
+    """Rows (passage, stored vector) as (n, dim) float32, not yet divided by SCALE."""
+    import numpy as np
+
+    return np.frombuffer(b"".join([row[1] for row in rows]), "<i2").reshape(-1, dim).astype(np.float32)

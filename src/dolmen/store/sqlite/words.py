@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, ordinary, passages
 from dolmen.store.repositories.numbers import ScopeNumbers
-from dolmen.store.session import Row, Session, Value
-from dolmen.store.sql import Query, chunks, queries
+from dolmen.store.session import Row, Value
+from dolmen.store.sql import chunks, doubling, queries
 from dolmen.store.sqlite.passages import place
+from dolmen.store.sqlite.session import SqliteSession
 
 PROBE = 1000
 """A token found in more passages than this counts as common."""
@@ -43,7 +44,7 @@ Common = dict[tuple[str, str], Known]
 class WordSearch:
     """The text leg of `contract.Index`, for one transaction."""
 
-    def __init__(self, session: Session, numbers: ScopeNumbers, common: Common) -> None:
+    def __init__(self, session: SqliteSession, numbers: ScopeNumbers, common: Common) -> None:
         self._session = session
         self._numbers = numbers
         self._common = common
@@ -86,12 +87,8 @@ class WordSearch:
         return scopes, tuple(place(scope, live) for scope in scopes for live in kinds)
 
     def _total(self, scopes: tuple[int, ...]) -> int:
-        total = 0
-        for chunk in chunks(scopes):
-            query, params = self._sql["total"].spread(ids=chunk)
-            row = self._session.one(query, params)
-            total += row[0] if row else 0
-        return total
+        rows = self._session.among(self._sql["total"], scopes)
+        return int(rows[0][0]) if rows else 0
 
     # ------------------------------------------------------------------------------------------------ how common
     def _frequency(self, scopes: tuple[int, ...], places: tuple[str, ...], token: str, cap: int, total: int) -> int:
@@ -119,11 +116,9 @@ class WordSearch:
 
     def _estimate(self, scopes: tuple[int, ...], found: int, reached: int) -> int:
         """How often a token is there, after a scan in the order of ids that stopped early."""
-        query, params = self._sql["range"].spread(ids=scopes[:PLACES])
-        row = self._session.one(query, params)
-        if row is None or row[0] is None:
+        [(first, last)] = self._session.among(self._sql["range"], scopes)
+        if first is None:
             return found
-        first, last = row
         return int(found * (last - first + 1) / max(reached - first + 1, 1))
 
     # ------------------------------------------------------------------------------------------------ which are best
@@ -183,15 +178,12 @@ class WordSearch:
     def _passing(self, seen: Condition, scores: dict[int, float], limit: int) -> list[Hit]:
         """Those that the filter lets through, in the order given."""
         rows: dict[int, Row] = {}
-        for chunk in chunks(list(scores)):
-            query, params = self._hits(seen).spread(ids=chunk)
-            rows |= {row[0]: row for row in self._session.all(query, {**params, **seen.params})}
+        query = self._sql["hits"].fill(joins=seen.joins, where=seen.where)
+        for chunk in doubling(list(scores), limit):
+            rows |= {row[0]: row for row in self._session.among(query, chunk, seen.params)}
             if len(rows) >= limit:
                 break
         return [_hit(rows[id], score) for id, score in scores.items() if id in rows][:limit]
-
-    def _hits(self, seen: Condition) -> Query:
-        return self._sql["hits"].fill(joins=seen.joins, where=seen.where)
 
     def _among_few(self, seen: Condition, weights: dict[str, float], limit: int) -> list[Hit] | None:
         """The best hits by looking at every passage that the filter lets through; None when those are many."""
