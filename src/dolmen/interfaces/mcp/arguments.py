@@ -51,10 +51,17 @@ def understand(tool: Tool, given: Mapping[str, Any] | None) -> tuple[Json, list[
             continue
         if name == tool.itemwise:
             understood[name] = _items(reader, tool, name, value)
+        elif name in tool.loose:
+            understood[name] = value
         else:
             understood[name] = reader.read(schema, value, name)
     _check(tool, understood)
     return understood, notes
+
+
+def read_as(schema: Mapping[str, Any], value: Any, name: str) -> Any:
+    """One value as the schema asks for it, decoded like an argument; what cannot be read stays as it came."""
+    return _Reader([], frozenset()).read(schema, value, name)
 
 
 def _unwrapped(tool: Tool, args: Json, notes: list[str]) -> Json:
@@ -216,10 +223,11 @@ def _validator(toolset: str, name: str, item_of: str = "") -> Validator:
     tool = face(toolset).by_name[name]
     if item_of:
         return Draft202012Validator(tool.schema["properties"][item_of]["items"])
-    schema = dict(tool.schema)
+    properties = dict(tool.schema["properties"])
     if tool.itemwise:
-        schema["properties"] = {**schema["properties"], tool.itemwise: {"type": "array"}}
-    return Draft202012Validator(schema)
+        properties[tool.itemwise] = {"type": "array"}
+    properties.update({name: {} for name in tool.loose})
+    return Draft202012Validator({**tool.schema, "properties": properties})
 
 
 def _check(tool: Tool, args: Json) -> None:

@@ -67,6 +67,9 @@ class Tool:
     texts: tuple[str, ...] = ()
     """Lists of sentences: one sent as plain text is one item, where a list of words is cut at its commas."""
 
+    loose: tuple[str, ...] = ()
+    """Arguments declared as text that take any JSON value: some models refuse a parameter without a type."""
+
     def wire(self) -> dict[str, Any]:
         """The tool as `tools/list` sends it."""
         return {

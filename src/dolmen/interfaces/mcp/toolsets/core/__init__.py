@@ -20,7 +20,7 @@ TOOLS = (
         writes.remember,
         itemwise="memories",
     ),
-    Tool("edit", "core", "write", REPLACES, schemas.EDIT_SAYS, schemas.EDIT, writes.edit),
+    Tool("edit", "core", "write", REPLACES, schemas.EDIT_SAYS, schemas.EDIT, writes.edit, loose=("value",)),
     Tool("link", "core", "write", ADDS_ONCE, schemas.LINK_SAYS, schemas.LINK, writes.link),
     Tool("verify", "core", "write", ADDS_ONCE, schemas.VERIFY_SAYS, schemas.VERIFY, writes.verify),
     Tool("forget", "core", "write", REPLACES, schemas.FORGET_SAYS, schemas.FORGET, writes.forget),

@@ -110,14 +110,16 @@ EDIT_SAYS = (
     "amend: correct in place; supersede: a new memory replaces it; restore: undo, or back to a version. "
     "Every version is kept."
 )
+EDITABLE = {"tags": STRINGS, "importance": NUMBER, "pinned": BOOLEAN, "ttl_seconds": INTEGER, "case": CASE}
+"""Fields of an edit that are no text."""
 EDIT = arguments(
     {
         "ref": STRING,
         "op": one_of(*get_args(EditOp)),
         "content": STRING,
         "fields": said(OBJECT, "to set: kind, title, folder, tags, importance, pinned, ttl_seconds, case, source"),
-        "key": said(STRING, "one field"),
-        "value": said({}, "its value"),
+        "key": said(STRING, "one field to set to value"),
+        "value": STRING,
         "version": INTEGER,
         "reason": STRING,
         "expected_sha": said(STRING, "from read"),

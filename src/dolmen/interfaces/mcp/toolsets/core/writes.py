@@ -8,8 +8,10 @@ from typing import Any
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Case
 from dolmen.domain.values import Actor
+from dolmen.interfaces.mcp.arguments import read_as
 from dolmen.interfaces.mcp.presenting import Json, compact, score
 from dolmen.interfaces.mcp.registry import Arguments
+from dolmen.interfaces.mcp.toolsets.core.schemas import EDITABLE
 from dolmen.services import edit as editing
 from dolmen.services import feedback as judging
 from dolmen.services import forget as forgetting
@@ -122,6 +124,9 @@ def _fields(args: Arguments) -> dict[str, Any]:
         if args["key"] in fields and fields[args["key"]] != args["value"]:
             raise DolmenError("invalid-argument", f"{args['key']} is set twice, to different values.", "Set it once.")
         fields[args["key"]] = args["value"]
+    for name, schema in EDITABLE.items():
+        if fields.get(name) is not None:
+            fields[name] = read_as(schema, fields[name], name)
     if isinstance(fields.get("case"), Mapping):
         fields["case"] = _case(fields["case"])
     return fields
