@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from dolmen.store.contract import Passage
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import chunks, queries
+
+
+_INDEXABLE = re.compile(r"[A-Za-z0-9_=@~:\x80-\ud7ff\ue000-\U0010ffff]+")
+
+
+def indexable(token: str) -> bool:
+    """Whether the tokenizer of the text index keeps a token whole; the analyzer emits no others."""
+    return _INDEXABLE.fullmatch(token) is not None
 
 
 def place(scope: int, live: bool | int) -> str:
@@ -122,5 +131,5 @@ class PassageWriter:
     def _index(self, id: int, scope: int, live: bool, tokens: Iterable[str]) -> None:
         # Each token once: the text index tells which passages have it; how often is read from the passage.
         at = place(scope, live)
-        body = " ".join([at + token for token in dict.fromkeys(tokens)])
+        body = " ".join([at + token for token in dict.fromkeys(tokens) if indexable(token)])
         self._session.run(self._sql["index"], {"id": id, "body": body})

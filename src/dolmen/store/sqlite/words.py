@@ -16,7 +16,7 @@ from dolmen.store.filter import Condition, live_only, ordinary, passages
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Value
 from dolmen.store.sql import chunks, doubling, queries
-from dolmen.store.sqlite.passages import place
+from dolmen.store.sqlite.passages import indexable, place
 from dolmen.store.sqlite.session import SqliteSession
 
 PROBE = 1000
@@ -92,6 +92,8 @@ class WordSearch:
 
     # ------------------------------------------------------------------------------------------------ how common
     def _frequency(self, scopes: tuple[int, ...], places: tuple[str, ...], token: str, cap: int, total: int) -> int:
+        if not indexable(token):
+            return 0
         asked = self._asked.get((places, token))
         if asked is not None:
             return asked
@@ -218,9 +220,8 @@ def _affordable(rare_first: list[str], found: dict[str, int]) -> list[str]:
 
 
 def _any(places: Sequence[str], token: str) -> str:
-    """The expression for a token in one of the places. Quoted, so that nothing in it is read as grammar."""
-    quoted = token.replace('"', '""')
-    return " OR ".join([f'"{at}{quoted}"' for at in places])
+    """The expression for an indexable token in one of the places. Quoted, so that nothing in it is read as grammar."""
+    return " OR ".join([f'"{at}{token}"' for at in places])
 
 
 def _hit(row: Row, score: float) -> Hit:
