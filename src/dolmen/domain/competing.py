@@ -24,7 +24,8 @@ def competing(claims: Sequence[tuple[str, str, frozenset[str]]]) -> list[tuple[s
     """
     found: list[tuple[str, str, str]] = []
     for (a, text_a, tokens_a), (b, text_b, tokens_b) in combinations(claims, 2):
-        common, every = len(tokens_a & tokens_b), len(tokens_a | tokens_b)
+        common = len(tokens_a & tokens_b)
+        every = len(tokens_a) + len(tokens_b) - common
         if not every or common / every < _ALIKE:
             continue
         if set(_NUMBER.findall(text_a)) != set(_NUMBER.findall(text_b)):

@@ -86,7 +86,7 @@ def _find(tx: Tx, sight: Filter, query: Query, request: Recall, depth: int) -> R
 
 
 def _listed(query: Query, memories: Sequence[Memory], legs: tuple[str, ...]) -> Result:
-    found = tuple(Found(m.id, 0, 1.0, frozenset()) for m in memories)
+    found = tuple(Found(m.id, 0, 1.0) for m in memories)
     return Result(found, {m.id: m for m in memories}, legs, query.notes, {})
 
 
@@ -98,11 +98,11 @@ def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, res
     claims = [_claim(tx, result.memories[f.memory], f, spans, links, request) for f in page]
     budget = clamp(request.budget_tokens)
     packed = pack(claims, _price, budget)
-    kept = packed.kept
+    kept, used = packed.kept, packed.used
     if not kept and claims:
         kept = (_squeezed(claims[0], budget),)
+        used = _price(kept[0])
     dropped = len(claims) - len(kept)
-    used = sum(map(_price, kept))
     conflicts = _conflicts(tx, sight.vault, kept, page)
     shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else kept
     next_cursor = _cursor(request, offset + request.limit) if more and offset + request.limit < DEPTH else None
@@ -203,10 +203,16 @@ def _conflicts(tx: Tx, vault: str, claims: Sequence[Claim], page: Sequence[Found
         if claim.superseded_by in refs:
             pair = tuple(sorted((claim.ref, str(claim.superseded_by))))
             out[pair] = Conflict((claim.ref, str(claim.superseded_by)), "the first was superseded by the second")
-    compared = [(c.ref, c.text, frozenset(analyze(c.text, query=True))) for c in claims[:_COMPARED]]
+    indexed = {found.memory: found.tokens for found in page}
+    compared = [(c.ref, c.text, _token_set(indexed[c.ref], c.text)) for c in claims[:_COMPARED]]
     for a, b, why in competing(compared):
         out.setdefault(tuple(sorted((a, b))), Conflict((a, b), why))
     return list(out.values())
+
+
+def _token_set(indexed: str, text: str) -> frozenset[str]:
+    """Those of the index where the search has read them: to analyze every claim again takes a tenth of a recall."""
+    return frozenset(indexed.split(" ") if indexed else analyze(text))
 
 
 def _gaps(query: Query, result: Result) -> list[str]:
