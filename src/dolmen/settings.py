@@ -43,6 +43,7 @@ class Setting:
     """Never printed, not even in part."""
     choices: tuple[str, ...] = ()
     least: float | None = None
+    most: float | None = None
     shown_default: str = ""
     """How the docs name a default that depends on the machine."""
 
@@ -71,7 +72,9 @@ class Settings:
     )  # fmt: skip
 
     host: str = _row("text", "127.0.0.1", "Server", "Address that `dolmen serve` listens on.")
-    port: int = _row("integer", 7077, "Server", "Port that `dolmen serve` listens on; 0 takes a free one.", least=0)
+    port: int = _row(
+        "integer", 7077, "Server", "Port that `dolmen serve` listens on; 0 takes a free one.", least=0, most=65535
+    )
     public_url: str = _row(
         "text", "", "Server", "The URL under which clients reach the server, when a proxy stands before it."
     )
@@ -293,6 +296,8 @@ def _parse(row: Setting, raw: object, where: str) -> Any:
         raise _refuse(row, where, f"is one of {', '.join(row.choices)}")
     if row.least is not None and isinstance(value, int | float) and value < row.least:
         raise _refuse(row, where, f"is at least {row.least:g}")
+    if row.most is not None and isinstance(value, int | float) and value > row.most:
+        raise _refuse(row, where, f"is at most {row.most:g}")
     return value
 
 

@@ -16,7 +16,7 @@ CATCH_UP = 256
 
 def awaken(here: Here, rt: Runtime) -> None:
     """Loads the model and embeds a short queue. Without a model, says so and goes on."""
-    if rt.embedder is None or (rt.embedder.dim == 0 and not rt.embedder.ready):
+    if rt.embedder is None or not has_model(rt):
         return
     from dolmen.services.upkeep import backfill
 
@@ -28,3 +28,8 @@ def awaken(here: Here, rt: Runtime) -> None:
         here.out.warn(failure.message)
     finally:
         progress.end()
+
+
+def has_model(rt: Runtime) -> bool:
+    """Whether there is a model, or an endpoint that has not told its size yet."""
+    return rt.embedder is not None and (rt.embedder.dim > 0 or rt.embedder.ready)

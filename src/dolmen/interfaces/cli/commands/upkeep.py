@@ -21,6 +21,7 @@ def reindex(here: Here, fresh: bool, vectors_only: bool) -> None:
 
     Search goes on meanwhile. Stopped at any time, it goes on where it was: vectors are kept batch by batch.
     """
+    from dolmen.interfaces.cli.model import has_model
     from dolmen.models.contract import ModelUnavailable
     from dolmen.services.stats import index_health, index_numbers
     from dolmen.services.upkeep import backfill
@@ -34,7 +35,7 @@ def reindex(here: Here, fresh: bool, vectors_only: bool) -> None:
             progress.end()
         progress = here.out.progress("embedding")
         try:
-            embedded = backfill(rt, progress=progress)
+            embedded = backfill(rt, progress=progress) if has_model(rt) else 0
         except ModelUnavailable as failure:
             here.out.warn(failure.message)
         progress.end()

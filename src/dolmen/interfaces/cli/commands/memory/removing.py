@@ -43,7 +43,10 @@ def forget(here: Here, refs: tuple[str, ...], invalid: bool, reason: str, dry_ru
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @command
 def purge(here: Here, refs: tuple[str, ...], reason: str, yes: bool, dry_run: bool) -> None:
-    """Destroy memories for good, with their history; nothing brings them back."""
+    """Destroy memories and their history for good.
+
+    Nothing brings them back.
+    """
     from dolmen.services.forget import forget as take_away
     from dolmen.services.listing import full_ref
     from dolmen.services.requests import Forget
