@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ import anyio.to_thread
 from dolmen.domain.values import Actor, Toolset
 from dolmen.interfaces.mcp import sdk
 from dolmen.interfaces.mcp.registry import Face, face
-from dolmen.interfaces.mcp.server import build
+from dolmen.interfaces.mcp.server import Context, Resolve, build
 from dolmen.interfaces.mcp.wire import without_half_pairs
 from dolmen.services.runtime import Runtime
 
@@ -32,12 +33,14 @@ def run(
     actor: Actor,
     toolset: Toolset = "core",
     *,
+    project: Callable[[], str | None] | None = None,
     greeted: Callable[[], None] = lambda: None,
     ended: Callable[[], None] = lambda: None,
 ) -> None:
     """Serves one client until it closes the stream or a signal ends the process.
 
-    An actor whose agent is `unknown` acts under the name that the client gives itself. Once the handshake is over, the
+    An actor whose agent is `unknown` acts under the name that the client gives itself. `project` is asked for the
+    default project at each call, so that naming it anew counts at once (B134). Once the handshake is over, the
     model starts to load (B202) and `greeted` runs; `ended` runs before a signal ends the process.
     """
 
@@ -46,13 +49,18 @@ def run(
             rt.embedder.warm()
         greeted()
 
-    anyio.run(_serve, rt, actor, face(toolset), settled, ended)
+    def resolve(_: Context) -> Actor:
+        return actor if project is None else replace(actor, project=project())
+
+    anyio.run(_serve, rt, resolve, face(toolset), settled, ended)
 
 
-async def _serve(rt: Runtime, actor: Actor, face: Face, greeted: Callable[[], None], ended: Callable[[], None]) -> None:
+async def _serve(
+    rt: Runtime, resolve: Resolve, face: Face, greeted: Callable[[], None], ended: Callable[[], None]
+) -> None:
     from mcp.server.stdio import stdio_server
 
-    server = build(rt, face, lambda _: actor, limiter=anyio.CapacityLimiter(AT_ONCE), greeted=_once(greeted))
+    server = build(rt, face, resolve, limiter=anyio.CapacityLimiter(AT_ONCE), greeted=_once(greeted))
     async with anyio.create_task_group() as tasks:
         if sys.platform != "win32":
             tasks.start_soon(_end_on_signal, ended)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,6 +22,7 @@ def mcp(here: Here, project: str | None, agent: str | None, mode: Any, toolset: 
 
     Clients start this themselves; `dolmen serve` prints their configuration.
     """
+    from dolmen.client.workplace import Workplace
     from dolmen.interfaces.cli import logs
     from dolmen.interfaces.mcp import stdio
     from dolmen.services.accounts import local_actor
@@ -28,12 +30,15 @@ def mcp(here: Here, project: str | None, agent: str | None, mode: Any, toolset: 
     here.flag(project=project, agent=agent, mode=mode, toolset=toolset)
     settings = here.settings
     logs.configure(settings)
+    place = Workplace(settings.project, Path.cwd())
+    place.project()  # a wrong name is told to whoever starts this, not to the agent
     with here.app(models=True) as app:
-        actor = local_actor(
+        actor = local_actor(app.runtime, agent=settings.agent, mode=settings.mode, toolset=settings.toolset)
+        stdio.run(
             app.runtime,
-            agent=settings.agent,
-            mode=settings.mode,
-            project=here.project,
-            toolset=settings.toolset,
+            actor,
+            settings.toolset,
+            project=place.project,
+            greeted=app.upkeep.start,
+            ended=app.close,
         )
-        stdio.run(app.runtime, actor, settings.toolset, greeted=app.upkeep.start, ended=app.close)
