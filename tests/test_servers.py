@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from tests.conftest import Engine, NewStore
 from tests.postgres import Server, shared_server
@@ -45,6 +46,7 @@ def test_a_database_can_be_had_without_the_extension(postgres: Server) -> None:
     assert found == (0,)
 
 
+@pytest.mark.slow
 def test_the_server_and_its_data_go_when_the_process_that_used_them_is_killed(tmp_path: Path) -> None:
     program = (
         "import os, signal, sys; from pathlib import Path; from tests.postgres import shared_server\n"
