@@ -62,7 +62,7 @@ class Served:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.http.post(self.base + path, content=content, headers={**JSON, **headers})
 
-    def call(self, tool: str, path: str = "/mcp", headers: Mapping[str, str] | None = None, **args: Any) -> Any:
+    def call(self, tool: str, path: str = "/mcp", /, headers: Mapping[str, str] | None = None, **args: Any) -> Any:
         """The structured answer of one tool call in the older protocol."""
         answer = self.post(rpc("tools/call", name=tool, arguments=args), path, **(headers or {}))
         assert answer.status_code == 200, answer.text

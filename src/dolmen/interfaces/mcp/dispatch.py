@@ -84,7 +84,7 @@ def call(
         answer = Answer(value, "ok")
         _record(rt, actor, tool)
     except DolmenError as error:
-        answer = refused(error)
+        answer = refused(error if error.code != "internal" else internal(f"{face.toolset}.{name}"))
     except Exception:
         answer = refused(internal(f"{face.toolset}.{name}"))
     watch.finished(tool, answer.outcome, perf_counter() - started)
