@@ -1,0 +1,210 @@
+"""Which project a working directory is, asked of real repositories."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dolmen.client import git
+from dolmen.client.workplace import Workplace, default_project
+from dolmen.domain.errors import DolmenError
+
+
+def run(place: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "protocol.file.allow=always", "-C", str(place), *words], check=True, capture_output=True
+    )
+    return done.stdout.decode().strip()
+
+
+def repository(place: Path, *, commit: str = "first", remote: str = "") -> Path:
+    place.mkdir(parents=True)
+    run(place, "init", "-q", "-b", "main")
+    if commit:
+        run(place, "commit", "-q", "--allow-empty", "-m", commit)
+    if remote:
+        run(place, "remote", "add", "origin", remote)
+    return place
+
+
+def named(place: Path) -> str | None:
+    return git.project(place).project
+
+
+def test_the_remote_names_the_project_in_every_folder_and_checkout(tmp_path: Path) -> None:
+    """C-26, C-27."""
+    one = repository(tmp_path / "a", remote="git@github.com:Acme/Shop.git")
+    other = repository(tmp_path / "b", remote="https://user:token@github.com/acme/shop")
+    inside = one / "deep" / "down"
+    inside.mkdir(parents=True)
+    assert named(one) == named(other) == named(inside) == "github.com/acme/shop"
+    assert named(one / ".git") == "github.com/acme/shop"
+
+
+def test_git_rewrites_a_remote_as_it_is_set_up_to(tmp_path: Path) -> None:
+    place = repository(tmp_path / "a", remote="work:acme/shop")
+    run(place, "config", "url.https://git.example/.insteadOf", "work:")
+    assert named(place) == "git.example/acme/shop"
+
+
+def test_worktrees_are_one_project(tmp_path: Path) -> None:
+    """B118: with a remote, and without one."""
+    for name, remote in (("with", "git@github.com:acme/shop.git"), ("without", "")):
+        main = repository(tmp_path / name / "main", remote=remote)
+        run(main, "worktree", "add", "-q", "../wt-a")
+        assert named(tmp_path / name / "wt-a") == named(main)
+
+
+def test_a_submodule_is_its_own_project_and_names_the_one_around_it(tmp_path: Path) -> None:
+    """B121: never an empty surprise."""
+    inner = repository(tmp_path / "inner")
+    outer = repository(tmp_path / "outer", remote="git@github.com:acme/outer.git")
+    run(outer, "submodule", "add", "-q", str(inner), "sub")
+    identity = git.project(outer / "sub")
+    assert identity.project == named(inner)
+    assert identity.project is not None
+    assert identity.project.startswith("local-"), "its remote is a path on this machine, so its history names it"
+    assert identity.parents == ("github.com/acme/outer",)
+
+
+def test_two_repositories_with_the_same_folder_name_are_two_projects(tmp_path: Path) -> None:
+    """B122: folders named alike, without remotes, with and without commits."""
+    places = [
+        repository(tmp_path / n / "backend", commit=text) for n, text in (("a", "x"), ("b", "y"), ("c", ""), ("d", ""))
+    ]
+    names = [named(place) for place in places]
+    assert len(set(names)) == 4
+    assert all(name is not None and name.endswith("/backend") for name in names)
+    assert names == [named(place) for place in places], "and they stay what they are"
+
+
+def test_an_identity_made_once_stays_when_the_folder_moves_and_history_grows(tmp_path: Path) -> None:
+    """B128: no spelling of a path, drive or case is a part of it."""
+    place = repository(tmp_path / "Backend", commit="")
+    first = named(place)
+    run(place, "commit", "-q", "--allow-empty", "-m", "later")
+    moved = place.rename(tmp_path / "BACKEND-2")
+    assert named(moved) == first
+    assert (moved / ".git" / git.KEPT_FILE).read_text() == f"{first}\n"
+
+
+def test_clones_of_one_local_repository_are_one_project(tmp_path: Path) -> None:
+    origin = repository(tmp_path / "origin", commit="the first commit")
+    run(tmp_path, "clone", "-q", str(origin), "copy")
+    first, second = named(origin), named(tmp_path / "copy")
+    assert first is not None
+    assert second is not None
+    assert first.partition("/")[0] == second.partition("/")[0]
+
+
+def test_a_committed_file_wins_over_the_remote_also_outside_a_repository(tmp_path: Path) -> None:
+    """B219."""
+    place = repository(tmp_path / "a", remote="git@github.com:acme/fork.git")
+    (place / ".dolmen").write_text("# the project of all forks\nproject = acme/shop\n")
+    below = place / "src"
+    below.mkdir()
+    assert named(below) == "acme/shop"
+    (below / ".dolmen").write_text("project = acme/part\n")
+    assert named(below) == "acme/part"
+    outside = tmp_path / "notes"
+    outside.mkdir()
+    assert named(outside) is None
+    (outside / ".dolmen").write_text("project = diary\n")
+    assert named(outside) == "diary"
+
+
+def test_the_file_of_the_folder_around_a_repository_does_not_name_it(tmp_path: Path) -> None:
+    (tmp_path / ".dolmen").write_text("project = everything\n")
+    assert named(repository(tmp_path / "a", remote="git@github.com:acme/shop.git")) == "github.com/acme/shop"
+
+
+def test_a_file_that_names_a_local_path_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".dolmen").write_text("project = /home/ada/shop\n")
+    with pytest.raises(DolmenError) as caught:
+        git.project(tmp_path)
+    assert caught.value.code == "invalid-project"
+
+
+@pytest.mark.parametrize("content", ["", "\n# nothing\n", "colour = red\n", "\x00\xff"])
+def test_a_file_that_names_nothing_changes_nothing(tmp_path: Path, content: str) -> None:
+    place = repository(tmp_path / "a", remote="git@github.com:acme/shop.git")
+    (place / ".dolmen").write_text(content)
+    assert named(place) == "github.com/acme/shop"
+
+
+def test_what_a_hook_inherits_does_not_mislead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git runs hooks with GIT_DIR set, which would answer for another repository."""
+    here = repository(tmp_path / "a", remote="git@github.com:acme/here.git")
+    there = repository(tmp_path / "b", remote="git@github.com:acme/there.git")
+    monkeypatch.setenv("GIT_DIR", str(there / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(there))
+    assert named(here) == "github.com/acme/here"
+
+
+def test_bare_repositories_missing_folders_and_shallow_clones_are_no_accident(tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    bare.mkdir()
+    run(bare, "init", "-q", "--bare")
+    assert named(bare) is not None
+    source = repository(tmp_path / "source")
+    run(source, "commit", "-q", "--allow-empty", "-m", "second")
+    run(tmp_path, "clone", "-q", "--depth", "1", f"file://{source}", "shallow")
+    shallow = named(tmp_path / "shallow")
+    assert shallow is not None
+    assert shallow == named(tmp_path / "shallow")
+    assert named(source / "removed" / "since") == named(source)
+
+
+def test_a_repository_that_may_only_be_read_is_still_named(tmp_path: Path) -> None:
+    place = repository(tmp_path / "a")
+    (place / ".git" / git.KEPT_FILE).mkdir()  # nothing can be written there
+    assert named(place) == named(place)
+
+
+def test_without_git_there_is_no_project_and_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = repository(tmp_path / "a", remote="git@github.com:acme/shop.git")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not git.installed()
+    assert named(place) is None
+
+
+def test_a_git_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(git, "TIMEOUT", 0.2)
+    assert named(tmp_path) is None
+
+
+def test_the_setting_wins_over_the_directory(tmp_path: Path) -> None:
+    place = repository(tmp_path / "a", remote="git@github.com:acme/shop.git")
+    assert default_project("", place).project == "github.com/acme/shop"
+    assert default_project("git@github.com:acme/other.git", place).project == "github.com/acme/other"
+    assert default_project("user", place).project is None
+
+
+def test_a_long_running_process_notices_a_new_name_at_once(tmp_path: Path) -> None:
+    """B134, B125."""
+    place = repository(tmp_path / "a", remote="git@github.com:acme/shop.git")
+    work = Workplace("", place)
+    assert work.project() == "github.com/acme/shop"
+    run(place, "remote", "set-url", "origin", "git@github.com:acme/store.git")
+    assert work.project() == "github.com/acme/store"
+    (place / ".dolmen").write_text("project = parcels\n")
+    assert work.project() == "parcels"
+    (place / ".dolmen").unlink()
+    assert work.project() == "github.com/acme/store"
+
+
+def test_a_project_is_not_asked_of_git_again_while_nothing_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Workplace("", repository(tmp_path / "a", remote="git@github.com:acme/shop.git"))
+    assert work.project() == "github.com/acme/shop"
+    monkeypatch.setenv("PATH", str(tmp_path))  # git cannot be asked any more
+    assert work.project() == "github.com/acme/shop"
