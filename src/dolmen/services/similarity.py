@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from dolmen.domain.memory import HANDOFF, SUMMARY, Memory
-from dolmen.domain.text import analyze, trigram_similarity
+from dolmen.domain.text import analyze, shared_trigrams, trigrams
 from dolmen.services.indexing import Embedded
 from dolmen.services.requests import Similar
 from dolmen.services.runtime import Runtime
@@ -39,8 +39,9 @@ def similar(
     skip = {memory.id, *leave_out}
     found = tx.memories.many(memory.vault, [id for id in candidates | set(close) if id not in skip])
     scored: list[tuple[float, Memory]] = []
+    own = trigrams(memory.text)
     for other in found.values():
-        alike = trigram_similarity(memory.text, other.text)
+        alike = shared_trigrams(own, trigrams(other.text))
         if other.id in close or alike >= rt.options.similar_trigrams:
             scored.append((max(alike, close.get(other.id, 0.0)), other))
     scored.sort(key=lambda pair: (-pair[0], pair[1].id))

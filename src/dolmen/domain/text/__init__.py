@@ -3,7 +3,7 @@
 from dolmen.domain.text.analyzer import MAX_TOKEN_BYTES, TOKEN_MARKS, analyze, weight
 from dolmen.domain.text.normal import clean, fold
 from dolmen.domain.text.passages import passages
-from dolmen.domain.text.similarity import content_key, trigram_similarity
+from dolmen.domain.text.similarity import content_key, shared_trigrams, trigram_similarity, trigrams
 
 __all__ = [
     "MAX_TOKEN_BYTES",
@@ -13,6 +13,8 @@ __all__ = [
     "content_key",
     "fold",
     "passages",
+    "shared_trigrams",
     "trigram_similarity",
+    "trigrams",
     "weight",
 ]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 _TRAILING = re.compile(r"[\s.!?,;:…。！？、，；：．｡､]+\Z")
 _WORDS = re.compile(r"[^\W_]+")
+_KEPT = 32
+"""Characters of the longest word whose trigrams are remembered."""
 
 
 def content_key(text: str) -> str:
@@ -24,14 +27,28 @@ def content_key(text: str) -> str:
 
 def trigram_similarity(a: str, b: str) -> float:
     """PostgreSQL pg_trgm's `similarity`: shared over all distinct trigrams of the lowercased, padded words. 0..1."""
-    left, right = _trigram_set(a), _trigram_set(b)
-    union = len(left | right)
-    return len(left & right) / union if union else 0.0
+    return shared_trigrams(trigrams(a), trigrams(b))
 
 
-def _trigram_set(text: str) -> set[str]:
-    grams: set[str] = set()
-    for word in _WORDS.findall(unicodedata.normalize("NFC", text).lower()):
-        padded = f"  {word} "
-        grams.update(padded[i : i + 3] for i in range(len(padded) - 2))
-    return grams
+def trigrams(text: str) -> frozenset[str]:
+    """The distinct trigrams of a text's words, as pg_trgm makes them."""
+    words = _WORDS.findall(unicodedata.normalize("NFC", text).lower())
+    return frozenset[str]().union(*(_of_word(word) if len(word) <= _KEPT else _grams(word) for word in words))
+
+
+def shared_trigrams(left: frozenset[str], right: frozenset[str]) -> float:
+    """`trigram_similarity` of two texts whose trigrams are known."""
+    common = len(left & right)
+    union = len(left) + len(right) - common
+    return common / union if union else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _of_word(word: str) -> frozenset[str]:
+    """Kept, since a few thousand words make up most texts."""
+    return _grams(word)
+
+
+def _grams(word: str) -> frozenset[str]:
+    padded = f"  {word} "
+    return frozenset([padded[i : i + 3] for i in range(len(padded) - 2)])
