@@ -10,7 +10,6 @@ from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import chunks, queries
 
-
 _INDEXABLE = re.compile(r"[A-Za-z0-9_=@~:\x80-\ud7ff\ue000-\U0010ffff]+")
 
 

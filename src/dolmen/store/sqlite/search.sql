@@ -176,9 +176,10 @@ SELECT v.passage_id, v.vec FROM vector v JOIN passage p ON p.id = v.passage_id
 WHERE v.model_id = :model AND p.vault_id = :vault AND v.passage_id IN carray(:ids);
 
 -- name: changed_signatures
--- What a process keeps in memory of the passages that changed after a time; no bits when there is no signature.
-SELECT p.id, p.scope_id, p.live, p.vector_model, s.bits
-FROM passage p LEFT JOIN signature s ON s.passage_id = p.id WHERE p.seq > :seq;
+-- What a process keeps in memory of the passages that changed after a time; no bits when there is no
+-- signature of the model.
+SELECT p.id, p.scope_id, p.live, s.bits
+FROM passage p LEFT JOIN signature s ON s.passage_id = p.id AND p.vector_model = :model WHERE p.seq > :seq;
 
 -- name: signatures
 -- The same for every passage with a vector of the model.

@@ -1,103 +1,147 @@
-"""Signatures of all vectors of one model, kept in a process's memory: 48 bytes a passage for 384 dimensions.
+"""Signatures of all vectors of one model, kept in a process's memory: 68 bytes a passage for 384 dimensions.
 
-The number of sign bits in which two centred vectors differ follows the angle between them (Charikar 2002, "Similarity
-estimation techniques from rounding algorithms"), and comparing bits costs a few nanoseconds a passage. The nearest by
-signature are then compared exactly.
+A signature is the sign of each component of `x`, the vector less the model's centre, with two numbers that make the
+estimate of a cosine unbiased (Gao and Long 2024, "RaBitQ", without its rotation, which measured no better here):
+
+    q·v = q·c + k + (q - c)·x,   k = c·x,   (q - c)·x ~ g * sum((q - c)_i * sign(x_i)),   g = |x|² / sum |x_i|
+
+The question's components are rounded to 4 bits, so that the sum is a few ANDs and counts of bits per 64 dimensions.
+Measured with multilingual-e5-small: all of the true 50 nearest of 2,735 were among the first 512 by estimate, 97 to 99
+in 100 of them among 100,000; comparing the plain numbers of different bits finds half of those.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dolmen.store.session import Session
+from dolmen.store.session import Row, Session
 from dolmen.store.sql import queries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+PLANES = 4
+"""Bits of a rounded component of the question."""
 
-def bits_of(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Sign bits of (n, dim) vectors around a centre, packed, each row padded to whole 64-bit words."""
-    packed = np.packbits(vectors > centre, axis=1)
-    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+
+def signatures_of(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> list[bytes]:
+    """Of each of (n, dim) vectors: sign bits padded to whole 64-bit words, then g and k as float32."""
+    x = vectors - centre
+    sums = np.abs(x).sum(axis=1)
+    g = np.divide((x * x).sum(axis=1), sums, out=np.zeros_like(sums), where=sums > 0)
+    packed = _packed(x > 0)
+    factors = np.stack([g, x @ centre], axis=1).astype("<f4")
+    return [bits.tobytes() + pair.tobytes() for bits, pair in zip(packed, factors)]
+
+
+def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """(n, dim) as (n, words)."""
+    packed = np.packbits(bits, axis=1)
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
 
 
 class Signatures:
-    """Rows (passage, place, bits) in the order of their coming. `place` is the scope's number, negative when not live,
-    0 for a row that is no longer used."""
+    """What a process keeps of the passages that have a vector of one model, in the order of their coming.
+
+    `place` is the scope's number, negative when the passage is not live, 0 when the row is no longer used. Arrays are
+    column by column, which is how they are read.
+    """
 
     def __init__(self, model: int, dim: int, centre: NDArray[np.float32], seq: int, epoch: int) -> None:
         self.model, self.dim, self.centre = model, dim, centre
         self.seq, self.epoch = seq, epoch
-        words = -(-dim // 64)
+        self._size = 0
         self._ids = np.empty(0, np.int64)
         self._places = np.empty(0, np.int32)
-        self._bits = np.empty((0, words), np.uint64)
-        self._size = 0
+        self._bits = np.empty((-(-dim // 64), 0), np.uint64)
+        self._ones = np.empty(0, np.uint16)
+        self._factors = np.empty((2, 0), np.float32)
 
+    # ----------------------------------------------------------------------------------------------- keeping up
     def load(self, session: Session) -> None:
         """Reads them all."""
-        rows = session.all(queries("search", "sqlite")["signatures"], {"model": self.model})
-        self._reserve(len(rows))
-        self._ids[: len(rows)] = [row[0] for row in rows]
-        self._places[: len(rows)] = [row[1] if row[2] else -row[1] for row in rows]
-        if rows:
-            packed = np.frombuffer(b"".join([row[3] for row in rows]), np.uint64)
-            self._bits[: len(rows)] = packed.reshape(len(rows), -1)
-        self._size = len(rows)
+        self._append(session.all(queries("search", "sqlite")["signatures"], {"model": self.model}))
 
     def follow(self, session: Session, seq: int) -> None:
         """Takes over what changed since `self.seq`."""
-        rows = session.all(queries("search", "sqlite")["changed_signatures"], {"seq": self.seq})
+        rows = session.all(queries("search", "sqlite")["changed_signatures"], {"seq": self.seq, "model": self.model})
         if rows:
-            self._replace([row[0] for row in rows])
-            own = [row for row in rows if row[3] == self.model and row[4] is not None]
-            start, end = self._size, self._size + len(own)
-            self._reserve(end)
-            self._ids[start:end] = [row[0] for row in own]
-            self._places[start:end] = [row[1] if row[2] else -row[1] for row in own]
-            if own:
-                packed = np.frombuffer(b"".join([row[4] for row in own]), np.uint64)
-                self._bits[start:end] = packed.reshape(len(own), -1)
-            self._size = end
+            self._retire([row[0] for row in rows])
+            self._append([row for row in rows if row[3] is not None])
         self.seq = seq
 
-    def _replace(self, ids: list[int]) -> None:
-        """Rows that are about to come again are marked unused; when those are half of all, they are taken out."""
-        known = self._ids[: self._size]
-        self._places[: self._size][np.isin(known, ids)] = 0
-        used = self._places[: self._size] != 0
-        if self._size > 1024 and used.sum() * 2 < self._size:
-            kept = int(used.sum())
-            self._ids, self._places = self._ids[: self._size][used], self._places[: self._size][used]
-            self._bits, self._size = self._bits[: self._size][used], kept
+    def _append(self, rows: list[Row]) -> None:
+        """Adds rows (passage, scope, live, signature)."""
+        if not rows:
+            return
+        start, end = self._size, self._size + len(rows)
+        self._reserve(end)
+        words = len(self._bits)
+        kinds = np.dtype([("bits", "<u8", (words,)), ("factors", "<f4", (2,))])
+        packed = np.frombuffer(b"".join([row[3] for row in rows]), kinds)
+        self._ids[start:end] = [row[0] for row in rows]
+        self._places[start:end] = [row[1] if row[2] else -row[1] for row in rows]
+        self._bits[:, start:end] = packed["bits"].T
+        self._ones[start:end] = np.bitwise_count(packed["bits"]).sum(axis=1)
+        self._factors[:, start:end] = packed["factors"].T
+        self._size = end
+
+    def _retire(self, ids: list[int]) -> None:
+        """Marks rows unused; when those are half of all, they are taken out."""
+        places = self._places[: self._size]
+        places[np.isin(self._ids[: self._size], ids)] = 0
+        used = np.flatnonzero(places)
+        if self._size > 1024 and len(used) * 2 < self._size:
+            self._ids, self._places = self._ids[used], self._places[used]
+            self._bits, self._ones = self._bits[:, used], self._ones[used]
+            self._factors, self._size = self._factors[:, used], len(used)
 
     def _reserve(self, size: int) -> None:
-        """Makes room. Readers in other threads keep the arrays that they have."""
+        """Makes room. Searches that run in other threads keep the arrays that they have."""
         if size > len(self._ids):
             room = max(size, len(self._ids) * 5 // 4, 256)
-            ids, places = np.zeros(room, np.int64), np.zeros(room, np.int32)
-            bits = np.zeros((room, self._bits.shape[1]), np.uint64)
-            ids[: self._size], places[: self._size] = self._ids[: self._size], self._places[: self._size]
-            bits[: self._size] = self._bits[: self._size]
-            self._ids, self._places, self._bits = ids, places, bits
 
-    def near(self, query: NDArray[np.float32], places: list[int], limit: int) -> tuple[NDArray[np.int64], int]:
-        """The `limit` passages in the places whose signatures are nearest, in no order, and how many are there."""
+            def wider(old: NDArray[Any]) -> NDArray[Any]:
+                new = np.zeros((*old.shape[:-1], room), old.dtype)
+                new[..., : self._size] = old[..., : self._size]
+                return new
+
+            self._ids, self._places, self._bits = wider(self._ids), wider(self._places), wider(self._bits)
+            self._ones, self._factors = wider(self._ones), wider(self._factors)
+
+    # -------------------------------------------------------------------------------------------------- searching
+    def near(self, query: NDArray[np.float32], places: list[int], limit: int) -> tuple[list[int], int]:
+        """The `limit` passages in the places with the highest estimates, in no order, and how many are there."""
         size = self._size
         rows = np.flatnonzero(_among(self._places[:size], places))
         if len(rows) > limit:
-            wanted = bits_of(query[None, :], self.centre).view(np.uint64)[0]
-            everything = len(rows) * 2 > size
-            bits = self._bits[:size] if everything else self._bits[rows]
-            distance = np.bitwise_count(bits ^ wanted).sum(axis=1, dtype=np.uint16)
-            if everything:
-                distance = distance[rows]
-            best = np.argpartition(distance, limit - 1)[:limit]
-            return self._ids[rows[best]], len(rows)
-        return self._ids[rows], len(rows)
+            mostly = len(rows) * 2 > size  # then it is quicker to look at all than to pick
+            picked: slice | NDArray[np.intp] = slice(0, size) if mostly else rows
+            estimates = self._estimates(query, picked)
+            if mostly:
+                estimates = estimates[rows]
+            rows = rows[np.argpartition(estimates, len(rows) - limit)[-limit:]]
+            return self._ids[rows].tolist(), len(estimates)
+        return self._ids[rows].tolist(), len(rows)
+
+    def _estimates(self, query: NDArray[np.float32], picked: slice | NDArray[np.intp]) -> NDArray[np.float32]:
+        """Cosines less a number that is the same for all."""
+        q = query - self.centre
+        low = float(q.min())
+        step = (float(q.max()) - low) / (2**PLANES - 1) or 1.0
+        rounded = np.rint((q - low) / step).astype(np.uint8)
+        bits = self._bits[:, picked]
+        counted: NDArray[Any] = np.zeros(bits.shape[1], np.uint32 if self.dim > 4096 else np.uint16)
+        for plane in range(PLANES):
+            wanted = _packed((rounded[None, :] >> plane & 1).astype(np.bool_))[0]
+            for word, column in zip(wanted, bits):
+                counted += np.bitwise_count(column & word).astype(np.uint16) << plane
+        among_ones = counted * np.float32(step) + self._ones[picked] * np.float32(low)
+        g, k = self._factors[0, picked], self._factors[1, picked]
+        estimates: NDArray[np.float32] = (2 * among_ones - np.float32(q.sum())) * g + k
+        return estimates
 
 
 def _among(places: NDArray[np.int32], wanted: list[int]) -> NDArray[np.bool_]:

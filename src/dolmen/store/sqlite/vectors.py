@@ -73,7 +73,7 @@ class VectorSearch:
     def set_vectors(self, vault: str, model: int, items: Sequence[tuple[int, Vector]]) -> None:
         import numpy as np
 
-        from dolmen.store.sqlite.signatures import bits_of
+        from dolmen.store.sqlite.signatures import signatures_of
 
         dim, centre = self._model(model)
         for id, vector in items:
@@ -87,7 +87,7 @@ class VectorSearch:
             if centre is None:
                 self._session.run(self._sql["drop_signature"], {"id": id})
             else:
-                bits = bits_of(vector.astype(np.float32)[None, :], centre).tobytes()
+                (bits,) = signatures_of(vector.astype(np.float32)[None, :], centre)
                 self._session.run(self._sql["set_signature"], {"id": id, "bits": bits})
         if centre is None and self._number(model) >= ENOUGH:
             self._give_centre(model, dim)
@@ -96,15 +96,15 @@ class VectorSearch:
         """Signatures for the vectors that came before there was a centre to measure them from."""
         import numpy as np
 
-        from dolmen.store.sqlite.signatures import bits_of
+        from dolmen.store.sqlite.signatures import signatures_of
 
         rows = self._session.all(self._sql["vectors_of"], {"model": model})
         vectors = _matrix(rows, dim) / np.float32(SCALE)
         centre = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
         self._session.run(self._sql["set_centre"], {"model": model, "centre": centre.astype("<f4").tobytes()})
-        bits = bits_of(vectors, centre)
         self._session.many(
-            self._sql["set_signature"], [{"id": row[0], "bits": each.tobytes()} for row, each in zip(rows, bits)]
+            self._sql["set_signature"],
+            [{"id": row[0], "bits": bits} for row, bits in zip(rows, signatures_of(vectors, centre))],
         )
         self._session.run(self._sql["new_epoch"])
 
@@ -132,8 +132,7 @@ class VectorSearch:
         places = self._places(filter)
         looked_at = max(8 * limit, CANDIDATES)
         while True:
-            found, there = signatures.near(query, places, looked_at)
-            candidates = found.tolist()
+            candidates, there = signatures.near(query, places, looked_at)
             if self._writer.wrote:
                 rows = self._session.all(self._sql["changed"], {"seq": signatures.seq, "model": model})
                 candidates = list({*candidates, *[row[0] for row in rows]})

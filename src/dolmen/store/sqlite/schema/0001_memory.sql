@@ -333,8 +333,8 @@ CREATE TABLE vector (
     vec        BLOB NOT NULL
 );
 
--- The sign bits of each vector after its model's centre was subtracted: small enough to read them all. There are none
--- until a model has a centre (`vector_model.centre`, float32).
+-- What estimates the cosine to a vector (sqlite/signatures.py): small enough to read them all. There are none until the
+-- vector's model has a centre (`vector_model.centre`, float32).
 CREATE TABLE signature (
     passage_id INTEGER PRIMARY KEY,
     bits       BLOB NOT NULL
