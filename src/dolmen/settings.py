@@ -239,7 +239,7 @@ def shown(row: Setting, value: object) -> str:
 
 def without_password(url: str) -> str:
     """The URL with its password replaced by `***`, also one in a query string."""
-    url = re.sub(r"(?<=://)([^/@:\s]*):[^@\s]*@(?=[^@]*$)", r"\1:***@", url)
+    url = re.sub(r"(?<=://)([^/@:\s]*):\S*@", r"\1:***@", url)
     return re.sub(r"(?i)((?:password|sslpassword)=)[^&\s]*", r"\1***", url)
 
 

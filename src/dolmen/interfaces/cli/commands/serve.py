@@ -123,8 +123,7 @@ def require_free(host: str, port: int) -> None:
 
 def _announce(here: Here, app: App, options: HttpOptions, port: int, made: list[Connection]) -> None:
     out = here.out
-    shown = "127.0.0.1" if options.host in ("0.0.0.0", "::", "[::]") else options.host
-    url = (options.public_url.rstrip("/") or f"http://{shown}:{port}") + "/mcp"
+    url = (options.public_url.rstrip("/") or f"http://{_reached(options.host)}:{port}") + "/mcp"
     with_key = options.auth == "keys" or bool(options.public_url) or (bool(made) and options.auth == "auto")
     info = app.runtime.store.info()
     model = app.runtime.embedder.model if app.runtime.embedder else "none"
@@ -144,6 +143,12 @@ def _announce(here: Here, app: App, options: HttpOptions, port: int, made: list[
         out.dim("Ctrl-C ends it. `dolmen doctor` finds what is wrong, `dolmen demo` shows what it is for."),
     ]
     out.result({}, lines)
+
+
+def _reached(host: str) -> str:
+    """The address as it stands in a URL on this machine."""
+    bare = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host.strip("[]"), host.strip("[]"))
+    return f"[{bare}]" if ":" in bare else bare
 
 
 def connect_lines(here: Here, url: str, *, with_key: bool) -> list[str]:

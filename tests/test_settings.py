@@ -1,0 +1,155 @@
+"""Settings: one table, one order, and nothing secret on any screen."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.settings import TABLE, Settings, default_database, default_file, load, shown, without_password
+
+ROWS = {row.name: row for row in TABLE}
+
+
+def write(place: Path, text: str) -> str:
+    file = place / "config.toml"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def test_a_flag_wins_over_the_environment_over_the_file_over_the_default(tmp_path: Path) -> None:
+    file = write(tmp_path, "port = 1\nhost = 'from-file'\nagent = 'from-file'\n")
+    loaded = load({"port": 3, "host": None, "config": file}, {"DOLMEN_PORT": "2", "DOLMEN_HOST": "from-environment"})
+    settings, origins = loaded.settings, loaded.origins
+    assert (settings.port, settings.host, settings.agent, settings.mode) == (
+        3,
+        "from-environment",
+        "from-file",
+        "write",
+    )
+    assert [origins[name] for name in ("port", "host", "agent", "mode")] == ["flag", "environment", "file", "default"]
+    assert loaded.file == Path(file)
+    assert loaded.warnings == ()
+
+
+def test_an_empty_variable_says_nothing(tmp_path: Path) -> None:
+    file = write(tmp_path, "port = 1\n")
+    assert load(environment={"DOLMEN_PORT": "", "DOLMEN_CONFIG": file}).settings.port == 1
+
+
+def test_the_file_may_group_names_in_tables_and_write_them_with_hyphens(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        "\ufeff[embeddings]\nurl = 'http://127.0.0.1:1/v1'\ndimensions = 64\n"
+        "[allowed]\nhosts = ['a', 'b:80']\n[rate]\nlimit = 5\n",
+    )
+    settings = load({"config": file}, {}).settings
+    assert settings.embeddings_url == "http://127.0.0.1:1/v1"
+    assert settings.embeddings_dimensions == 64
+    assert settings.allowed_hosts == ("a", "b:80")
+    assert settings.rate_limit == 5
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name", "expected"),
+    [
+        ("DOLMEN_PORT", " 8_080 ", "port", 8080),
+        ("DOLMEN_READ_ONLY", "Yes", "read_only", True),
+        ("DOLMEN_READ_ONLY", "0", "read_only", False),
+        ("DOLMEN_ALLOWED_HOSTS", "a.example, b.example:80,,", "allowed_hosts", ("a.example", "b.example:80")),
+        ("DOLMEN_AUTH", "KEYS", "auth", "keys"),
+        ("DOLMEN_LOG_FILE", "~/dolmen.log", "log_file", str(Path("~/dolmen.log").expanduser())),
+    ],
+)
+def test_a_variable_is_read_as_its_type(variable: str, value: str, name: str, expected: object) -> None:
+    assert getattr(load(environment={variable: value}).settings, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "rule"),
+    [
+        ("DOLMEN_PORT", "many", "a whole number"),
+        ("DOLMEN_PORT", "-1", "at least 0"),
+        ("DOLMEN_PORT", "65536", "at most 65535"),
+        ("DOLMEN_PORT", "1.5", "a whole number"),
+        ("DOLMEN_MODE", "root", "one of read, suggest, write, admin"),
+        ("DOLMEN_READ_ONLY", "perhaps", "`on` or `off`"),
+    ],
+)
+def test_a_value_that_a_setting_does_not_take_is_refused_by_name_and_not_repeated(
+    variable: str, value: str, rule: str
+) -> None:
+    with pytest.raises(DolmenError) as caught:
+        load(environment={variable: value})
+    error = caught.value
+    assert (error.code, variable in error.message) == ("configuration", True)
+    assert rule in error.fix
+    assert value not in error.message
+
+
+def test_a_misspelled_name_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+    file = write(tmp_path, "pory = 1\nzzzz = 2\n")
+    warnings = load({"config": file}, {"DOLMEN_DATBASE": "x", "DOLMEN_QQQQ": "y", "OTHER": "z"}).warnings
+    assert warnings == (
+        "The environment variable DOLMEN_DATBASE is no setting of Dolmen; did you mean DOLMEN_DATABASE?",
+        "The environment variable DOLMEN_QQQQ is no setting of Dolmen.",
+        f"`pory` in {file} is no setting of Dolmen; did you mean `port`?",
+        f"`zzzz` in {file} is no setting of Dolmen.",
+    )
+
+
+def test_secrets_are_never_shown() -> None:
+    settings = load(environment={"DOLMEN_EMBEDDINGS_KEY": "sk-very-secret"}).settings
+    assert settings.embeddings_key == "sk-very-secret"
+    assert shown(ROWS["embeddings_key"], settings.embeddings_key) == "(set, not shown)"
+    assert shown(ROWS["embeddings_key"], "") == "(not set)"
+    assert [row.name for row in TABLE if row.secret] == ["embeddings_key"]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgresql://ada:p@ss:w/rd@db:5432/x", "postgresql://ada:***@db:5432/x"),
+        ("postgresql://ada@db/x?password=secret&sslmode=require", "postgresql://ada@db/x?password=***&sslmode=require"),
+        ("postgresql://:secret@db/x", "postgresql://:***@db/x"),
+        ("sqlite:////home/ada/a:b@c.db", "sqlite:////home/ada/a:b@c.db"),
+        ("http://127.0.0.1:7077/mcp", "http://127.0.0.1:7077/mcp"),
+    ],
+)
+def test_passwords_in_urls_are_not_shown(url: str, expected: str) -> None:
+    assert without_password(url) == expected
+
+
+def test_the_default_store_and_file_are_in_the_users_own_folders(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert default_database() == f"sqlite:///{tmp_path}/data/dolmen/dolmen.db"
+    assert default_file() == tmp_path / "config" / "dolmen" / "config.toml"
+    assert load(environment={}).settings.database == default_database()
+
+
+def test_other_systems_have_their_own_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What platformdirs answers there for the arguments that `default_database` gives."""
+    from platformdirs import macos, windows
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME")
+    mac = macos.MacOS("dolmen", appauthor=False).user_data_path
+    assert mac == tmp_path / "Library" / "Application Support" / "dolmen"
+    monkeypatch.setattr(windows, "get_win_folder", lambda name: rf"C:\Users\Ada\{name}")
+    found = windows.Windows("dolmen", appauthor=False).user_data_dir
+    assert found.replace("/", "\\") == r"C:\Users\Ada\CSIDL_LOCAL_APPDATA\dolmen"
+
+
+def test_every_row_is_a_field_with_help_and_a_default_of_its_type() -> None:
+    assert [row.name for row in TABLE] == [each.name for each in fields(Settings)]
+    kinds = {"text": str, "path": str, "integer": int, "number": (int, float), "switch": bool, "list": tuple}
+    for row in TABLE:
+        assert row.help.endswith("."), row.name
+        assert row.default is None or isinstance(row.default, kinds[row.type]), row.name  # type: ignore[arg-type]
+        assert not row.choices or row.default in row.choices, row.name
+        assert row.variable == f"DOLMEN_{row.name.upper()}"
