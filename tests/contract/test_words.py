@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from dolmen.domain.text import analyze
 from dolmen.store.opening import open_store
 from tests.conftest import Engine, NewStore
-from tests.contract.conftest import Clock, Desk
-from tests.contract.given import add, passage
+from tests.contract.given import Clock, Desk, add, passage
 
 
 def test_passages_with_more_and_rarer_tokens_come_first(desk: Desk) -> None:
