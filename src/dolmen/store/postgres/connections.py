@@ -35,14 +35,18 @@ STATEMENT_SECONDS, IDLE_SECONDS = 60, 300
 EF_SEARCH = 200
 """Candidates that a vector search keeps. At pgvector's default of 40, a quarter of the nearest were missed among
 100,000 clustered vectors; at 200, one in a hundred."""
+MOST_SCANNED = 5000
+"""Vectors that a search meets in the index before the exact search takes over."""
 
 _SETTINGS = {
     "statement_timeout": f"'{STATEMENT_SECONDS}s'",
     "lock_timeout": f"'{PATIENCE:.0f}s'",
     "idle_in_transaction_session_timeout": f"'{IDLE_SECONDS}s'",
     "jit": "off",  # compiling takes longer than any statement here
+    "max_parallel_workers_per_gather": "0",  # starting workers does, too
     "hnsw.iterative_scan": "strict_order",
     "hnsw.ef_search": str(EF_SEARCH),
+    "hnsw.max_scan_tuples": str(MOST_SCANNED),
 }
 _SETUP = "; ".join(f"SET {name} = {value}" for name, value in _SETTINGS.items()) + (
     # What is acknowledged must be on the disk, whatever the role's default says.

@@ -7,23 +7,24 @@ is asked only where a good share of the index is in sight, it goes on by itself 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dolmen.store.contract import Filter, Hit
-from dolmen.store.filter import live_only, ordinary, passages
+from dolmen.store.filter import condition, live_only, ordinary, passages
 from dolmen.store.postgres.adapt import HalfVector
 from dolmen.store.postgres.connections import EF_SEARCH
 from dolmen.store.postgres.session import PostgresSession
-from dolmen.store.postgres.sight import Sight, look
-from dolmen.store.repositories.numbers import ScopeNumbers
-from dolmen.store.session import Row
+from dolmen.store.postgres.sight import Sight, Sights
 from dolmen.store.sql import queries
 
 if TYPE_CHECKING:
     from dolmen.store.contract import Vector
 
-EXACT = 2000
-"""So many vectors are compared one by one in the time that the index takes to find its way."""
+INDEX_PRICE = 7
+"""A vector met in the index costs about as much as this many compared one by one (measured: 20 and 3 microseconds)."""
+FEW = 2000
+"""When a filter lets no more through, those are compared one by one."""
 HNSW_DIMENSIONS = 4000
 """The most that pgvector's HNSW takes for `halfvec`; vectors of more are compared one by one."""
 SAMPLE, LEAST_SAMPLE = 256, 8
@@ -32,9 +33,9 @@ SAMPLE, LEAST_SAMPLE = 256, 8
 class MeaningSearch:
     """The vector leg of `contract.Index`, for one transaction."""
 
-    def __init__(self, session: PostgresSession, numbers: ScopeNumbers, dimensions: dict[int, int]) -> None:
+    def __init__(self, session: PostgresSession, sights: Sights, dimensions: dict[int, int]) -> None:
         self._session = session
-        self._numbers = numbers
+        self._sights = sights
         self._dimensions = dimensions
         self._sql = queries("search", "postgres")
 
@@ -54,84 +55,88 @@ class MeaningSearch:
             self._session.script(self._sql["add_hnsw"].fill(model=str(found), dim=str(dim)).text)
         return found
 
+    def set_vectors(self, vault: str, model: int, items: Sequence[tuple[int, Vector]]) -> None:
+        dim = self._dimension(model)
+        if any(vector.shape != (dim,) for _, vector in items):
+            raise ValueError(f"the vectors of model {model} have {dim} dimensions")
+        if not items:
+            return
+        params = {"vault": vault, "model": model, "ids": [id for id, _ in items]}
+        self._session.run(self._sql["hold"], params)
+        self._session.run(self._sql["count_vectors"], params)
+        rows = [{"vault": vault, "model": model, "id": id, "vec": HalfVector(vector)} for id, vector in items]
+        self._session.many(self._sql["set_vector"], rows)
+
     # ------------------------------------------------------------------------------------------------------ nearest
     def nearest(self, filter: Filter, model: int, query: Vector, limit: int) -> list[Hit]:
-        sight = look(self._numbers, filter)
-        if limit < 1 or not sight.scopes:
+        sight = self._sights.look(filter)
+        if limit < 1 or not sight.scopes or query.shape != (self._dimension(model),):
             return []
         wanted = HalfVector(query)
         hits = self._nearest_live(filter, sight, model, wanted, limit)
         if not live_only(filter):
-            hits += self._exact(filter, sight, model, wanted, limit, live=0)[0]
+            hits += self._exact(filter, sight, model, wanted, limit, live=0)
             hits.sort(key=lambda hit: (-hit.score, hit.passage))
         return hits[:limit]
 
     def _nearest_live(self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int) -> list[Hit]:
-        if not self._indexed(filter, sight, model, limit):
-            return self._exact(filter, sight, model, query, limit)[0]
-        if not ordinary(filter):  # it may let little through: then those few are compared
-            hits, qualifying = self._exact(filter, sight, model, query, limit, bound=EXACT + 1)
-            if qualifying <= EXACT:
+        if self._by_index_is_cheaper(filter, sight, model, limit):
+            hits = self._by_index(filter, sight, model, query, limit)
+            if len(hits) == limit:
                 return hits
-        hits = self._by_index(filter, sight, model, query, limit)
-        return hits if len(hits) == limit else self._exact(filter, sight, model, query, limit)[0]
+        return self._exact(filter, sight, model, query, limit)
 
-    def _indexed(self, filter: Filter, sight: Sight, model: int, limit: int) -> bool:
-        """Whether the index is the quicker way: it reads about as many vectors as it takes to meet enough in sight."""
-        here, in_vault = sight.totals(self._session)
-        if here <= EXACT or self._dimension(model) > HNSW_DIMENSIONS:
+    def _by_index_is_cheaper(self, filter: Filter, sight: Sight, model: int, limit: int) -> bool:
+        """Whether the index finds enough that pass before it has cost as much as comparing all of them."""
+        if self._dimension(model) > HNSW_DIMENSIONS or not sight.live:
             return False
-        row = self._session.one(self._sql["size"], {"vault": filter.vault})
-        indexed = max(in_vault, row[0] if row else 0)
-        return here > max(limit, EF_SEARCH) * indexed / here
+        indexed = max(sight.live_in_vault, sight.indexed)
+        if sight.live <= INDEX_PRICE * max(limit, EF_SEARCH) * indexed / sight.live:
+            return False
+        return ordinary(filter) or self._qualifying(filter, sight, FEW + 1) > FEW
+
+    def _qualifying(self, filter: Filter, sight: Sight, bound: int) -> int:
+        seen = condition(filter, sight.within)
+        query = self._sql["qualifying"].fill(joins=seen.joins, where=seen.where)
+        [(number,)] = self._session.fresh(query, {**seen.params, "bound": bound})
+        return int(number)
 
     def _exact(
-        self,
-        filter: Filter,
-        sight: Sight,
-        model: int,
-        query: HalfVector,
-        limit: int,
-        *,
-        live: int = 1,
-        bound: int | None = None,
-    ) -> tuple[list[Hit], int]:
-        """The nearest among those that the filter lets through, and how many those are, up to the bound."""
+        self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int, *, live: int = 1
+    ) -> list[Hit]:
         seen = passages(filter, sight.within)
         place = {"scopes": list(sight.scopes), "live": live, "model": model}
-        asked = {**place, "query": query, "bound": bound, "limit": limit}
         statement = self._sql["exact"].fill(joins=seen.joins, where=seen.where)
-        rows = self._session.fresh(statement, {**seen.params, **asked})
-        return [_hit(row[:5]) for row in rows], rows[0][5] if rows else 0
+        rows = self._session.fresh(statement, {**seen.params, **place, "query": query, "limit": limit})
+        return [Hit(*row) for row in rows]
 
     def _by_index(self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int) -> list[Hit]:
         seen = passages(filter, sight.within)
         statement = self._sql["nearest"].fill(
             joins=seen.joins, where=seen.where, model=str(model), dim=str(self._dimension(model))
         )
-        return [_hit(row) for row in self._session.fresh(statement, {**seen.params, "query": query, "limit": limit})]
+        rows = self._session.fresh(statement, {**seen.params, "query": query, "limit": limit})
+        return [Hit(*row) for row in rows]
 
     def _dimension(self, model: int) -> int:
-        found = self._dimensions.get(model)
-        if found is None:
-            row = self._session.one(self._sql["dimension"], {"model": model})
-            found = self._dimensions[model] = int(row[0]) if row else HNSW_DIMENSIONS + 1
+        """0 for a model that nobody registered."""
+        found = self._dimensions.get(model, 0)
+        if not found and (row := self._session.one(self._sql["dimension"], {"model": model})):
+            found = self._dimensions[model] = int(row[0])
         return found
 
     # ------------------------------------------------------------------------------------------------------- cosines
     def cosines(self, vault: str, model: int, query: Vector, ids: list[int]) -> dict[int, float]:
         params = {"vault": vault, "model": model, "query": HalfVector(query), "ids": ids}
-        return dict(self._session.all(self._sql["cosines"], params)) if ids else {}
+        fits = query.shape == (self._dimension(model),)
+        return dict(self._session.all(self._sql["cosines"], params)) if ids and fits else {}
 
     def background(self, filter: Filter, model: int, query: Vector) -> tuple[float, float] | None:
-        small = look(self._numbers, filter).totals(self._session)[1] <= SAMPLE
+        if query.shape != (self._dimension(model),):
+            return None
+        small = self._sights.look(filter).live_in_vault <= SAMPLE
         params = {"vault": filter.vault, "model": model, "query": HalfVector(query), "size": SAMPLE}
         [(number, mean, deviation)] = self._session.all(
             self._sql["background" if small else "background_sample"], params
         )
         return None if number < LEAST_SAMPLE else (mean, deviation)
-
-
-def _hit(row: Row) -> Hit:
-    id, memory, cosine, tokens, length = row
-    return Hit(id, memory, cosine, tokens, length)

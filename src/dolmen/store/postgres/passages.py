@@ -1,18 +1,13 @@
-"""The writing half of the search index: passages, their vectors, and how many there are."""
+"""The writing half of the search index: passages, and how many there are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dolmen.store.contract import Passage
-from dolmen.store.postgres.adapt import HalfVector
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.sql import queries
-
-if TYPE_CHECKING:
-    from dolmen.store.contract import Vector
 
 FOLD_EVERY = 256
 """Passages between two foldings of a vault's counts; a count is the sum of at most about that many rows."""
@@ -25,6 +20,9 @@ class PassageWriter:
         self._session = session
         self._numbers = numbers
         self._sql = queries("search", "postgres")
+
+    def changed(self) -> None:
+        """Called after each change of this transaction."""
 
     def put(self, vault: str, passages: Sequence[Passage]) -> list[int]:
         if not passages:
@@ -45,31 +43,28 @@ class PassageWriter:
         ids = [row[0] for row in self._session.all(self._sql["put"], {"vault": vault, **columns})]
         if ids[0] // FOLD_EVERY != (ids[-1] + 1) // FOLD_EVERY:
             self._session.run(queries("upkeep", "postgres")["fold"], {"vault": vault})
+        self.changed()
         return ids
 
     def retire(self, vault: str, memory: str, at: int) -> None:
         self._session.run(self._sql["retire"], {"vault": vault, "memory": memory, "at": at})
+        self.changed()
 
     def set_live(self, vault: str, memory: str, live: bool) -> None:
         self._session.run(self._sql["set_live"], {"vault": vault, "memory": memory, "live": int(live)})
+        self.changed()
 
     def move(self, vault: str, memories: Sequence[str], scope: int) -> None:
         params = {"vault": vault, "memories": list(memories), "scope": scope}
         self._session.run(self._sql["hold_memories"], params)
         self._session.run(self._sql["move"], params)
+        self.changed()
 
     def drop(self, vault: str, memories: Sequence[str]) -> None:
         self._session.run(self._sql["drop"], {"vault": vault, "memories": list(memories)})
+        self.changed()
 
     def clear(self, vault: str) -> None:
         for name in ("clear_passages", "clear_vectors", "clear_counts"):
             self._session.run(self._sql[name], {"vault": vault})
-
-    def set_vectors(self, vault: str, model: int, items: Sequence[tuple[int, Vector]]) -> None:
-        if not items:
-            return
-        params = {"vault": vault, "model": model, "ids": [id for id, _ in items]}
-        self._session.run(self._sql["hold"], params)
-        self._session.run(self._sql["count_vectors"], params)
-        rows = [{"vault": vault, "model": model, "id": id, "vec": HalfVector(vector)} for id, vector in items]
-        self._session.many(self._sql["set_vector"], rows)
+        self.changed()

@@ -9,7 +9,7 @@ from dolmen.store.contract import Filter, IndexHealth, Pending
 from dolmen.store.postgres.meaning import MeaningSearch
 from dolmen.store.postgres.passages import PassageWriter
 from dolmen.store.postgres.session import PostgresSession
-from dolmen.store.postgres.sight import look
+from dolmen.store.postgres.sight import Sights
 from dolmen.store.postgres.words import Common, WordSearch
 from dolmen.store.repositories.numbers import ScopeNumbers
 
@@ -31,11 +31,17 @@ class PostgresIndex(PassageWriter):
 
     def __init__(self, session: PostgresSession, numbers: ScopeNumbers, shared: SharedIndex) -> None:
         super().__init__(session, numbers)
-        words = WordSearch(session, numbers, shared.common)
-        self.frequencies, self.match = words.frequencies, words.match
-        self._meaning = MeaningSearch(session, numbers, shared.dimensions)
+        self._sights = Sights(session, numbers)
+        self._words = WordSearch(session, self._sights, shared.common)
+        self.frequencies, self.match = self._words.frequencies, self._words.match
+        self._meaning = MeaningSearch(session, self._sights, shared.dimensions)
         self.model, self.find_model = self._meaning.model, self._meaning.find_model
         self.nearest, self.background = self._meaning.nearest, self._meaning.background
+        self.set_vectors = self._meaning.set_vectors
+
+    def changed(self) -> None:
+        self._sights.forget()
+        self._words.forget()
 
     def cosines(self, vault: str, model: int, query: Vector, passages: Sequence[int]) -> dict[int, float]:
         return self._meaning.cosines(vault, model, query, list(passages))
@@ -48,7 +54,7 @@ class PostgresIndex(PassageWriter):
         ]
 
     def health(self, filter: Filter, model: int | None) -> IndexHealth:
-        sight = look(self._numbers, filter)
+        sight = self._sights.look(filter)
         asked = {"vault": filter.vault, "scopes": list(sight.scopes)}
         totals: dict[int, int] = dict(self._session.all(self._sql["totals"], asked))
         others = [each for each in totals if each != model]

@@ -115,10 +115,15 @@ GROUP BY p.scope_id, p.live, s.model_id;
 UPDATE passage_vector SET model_id = :model, vec = :vec::halfvec WHERE vault_id = :vault AND passage_id = :id;
 
 -- name: total
--- Live passages of some scopes, and of the vault.
+-- Live passages of some scopes and of the vault, and how many vectors the part of the index that holds the vault has, as
+-- far as the server knows.
 SELECT
     COALESCE(sum(passages) FILTER (WHERE scope_id = ANY(:scopes::bigint[])), 0)::bigint,
-    COALESCE(sum(passages), 0)::bigint
+    COALESCE(sum(passages), 0)::bigint,
+    COALESCE((
+        SELECT GREATEST(c.reltuples, 0)::bigint FROM pg_class c
+        WHERE c.oid = (SELECT v.tableoid FROM passage_vector v WHERE v.vault_id = :vault LIMIT 1)
+    ), 0)
 FROM passage_count WHERE vault_id = :vault AND live = 1;
 
 -- name: range
@@ -133,14 +138,20 @@ SELECT min(low), max(high) FROM unnest(:scopes::bigint[]) AS s (id) CROSS JOIN L
 ) AS ends (low, high);
 
 -- name: probe
--- For each token how many passages have it, and the last one looked at, within a bound.
-SELECT q.place, h.found, h.reached
+-- For each token how many passages have it and the last one looked at, within a bound; and which, when those are all.
+SELECT q.place, h.found, h.reached, CASE WHEN h.found < :bound THEN h.ids END
 FROM unnest(:queries::tsquery[]) WITH ORDINALITY AS q (token, place)
 CROSS JOIN LATERAL (
-    SELECT count(*), max(id) FROM (
+    SELECT count(*), max(id), array_agg(id) FROM (
         SELECT p.id FROM passage p WHERE p.vault_id = :vault AND p.tsv @@ q.token LIMIT :bound
     ) AS each
-) AS h (found, reached);
+) AS h (found, reached, ids);
+
+-- name: hits
+-- Those of some passages that the filter lets through.
+SELECT p.id, p.memory_id, p.tokens, p.length
+FROM passage p JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
+WHERE p.vault_id = :f_vault AND p.id = ANY(:ids::bigint[]) AND {where};
 
 -- name: match
 -- Passages by the weights of the tokens that they have, those that the filter lets through.
@@ -185,24 +196,23 @@ USING hnsw ((vec::halfvec({dim})) halfvec_cosine_ops) WHERE model_id = {model} A
 -- Of a model.
 SELECT dim FROM vector_model WHERE id = :model;
 
--- name: size
--- How many live vectors the part of the index that holds this vault has, as far as the server knows.
-SELECT GREATEST(c.reltuples, 0)::bigint FROM pg_class c WHERE c.oid = (
-    SELECT v.tableoid FROM passage_vector v WHERE v.vault_id = :vault LIMIT 1
-);
+-- name: qualifying
+-- How many memories the filter lets through, up to a bound.
+SELECT count(*) FROM (SELECT 1 FROM memory m {joins} WHERE {where} LIMIT :bound) AS few;
 
 -- name: exact
--- The nearest among all passages that the filter lets through, and how many those are, up to a bound.
-WITH seen AS MATERIALIZED (
-    SELECT p.id, p.memory_id, p.tokens, p.length, v.vec
+-- The nearest among all passages that the filter lets through.
+WITH best AS (
+    SELECT p.id, 1 - (v.vec <=> :query::halfvec) AS cosine
     FROM passage p
     JOIN passage_vector v ON v.vault_id = :f_vault AND v.passage_id = p.id AND v.model_id = :model
     JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
     WHERE p.vault_id = :f_vault AND p.live = :live AND p.scope_id = ANY(:scopes::bigint[]) AND {where}
-    LIMIT :bound
+    ORDER BY cosine DESC, p.id LIMIT :limit
 )
-SELECT id, memory_id, 1 - (vec <=> :query::halfvec) AS cosine, tokens, length, (SELECT count(*) FROM seen)
-FROM seen ORDER BY cosine DESC, id LIMIT :limit;
+SELECT p.id, p.memory_id, best.cosine, p.tokens, p.length
+FROM best JOIN passage p ON p.vault_id = :f_vault AND p.id = best.id
+ORDER BY best.cosine DESC, best.id;
 
 -- name: nearest
 -- The nearest by the model's index; it goes on until enough have passed the filter.

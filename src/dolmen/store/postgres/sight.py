@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dolmen.store.contract import Filter
 from dolmen.store.postgres.session import PostgresSession
@@ -10,28 +10,39 @@ from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.sql import queries
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Sight:
-    """The scopes of a filter, for one transaction."""
+    """What one filter covers."""
 
     vault: str
     within: list[int] | None
     """For `store.filter`; None means every scope."""
     scopes: tuple[int, ...]
     """Where passages can be that pass. As of a time that is everywhere: passages move with their memory."""
-    _totals: tuple[int, int] | None = field(default=None)
-
-    def totals(self, session: PostgresSession) -> tuple[int, int]:
-        """(live passages in the scopes, live passages of the vault)."""
-        if self._totals is None:
-            params = {"vault": self.vault, "scopes": list(self.scopes)}
-            [(here, all_of_them)] = session.all(queries("search", "postgres")["total"], params)
-            self._totals = (here, all_of_them)
-        return self._totals
+    live: int
+    """Live passages in these scopes."""
+    live_in_vault: int
+    indexed: int
+    """Vectors in the part of the index that holds this vault and perhaps others; a guess of the server's."""
 
 
-def look(numbers: ScopeNumbers, filter: Filter) -> Sight:
-    """The scopes that a filter covers."""
-    within = numbers.within(filter)
-    scopes = numbers.every(filter.vault) if within is None or filter.as_of is not None else within
-    return Sight(filter.vault, within, tuple(scopes))
+class Sights:
+    """The sights of one transaction, each counted once."""
+
+    def __init__(self, session: PostgresSession, numbers: ScopeNumbers) -> None:
+        self._session = session
+        self._numbers = numbers
+        self._known: dict[tuple[str, tuple[int, ...]], tuple[int, int, int]] = {}
+
+    def look(self, filter: Filter) -> Sight:
+        within = self._numbers.within(filter)
+        scopes = self._numbers.every(filter.vault) if within is None or filter.as_of is not None else within
+        key = (filter.vault, tuple(scopes))
+        if key not in self._known:
+            params = {"vault": filter.vault, "scopes": scopes}
+            [self._known[key]] = self._session.all(queries("search", "postgres")["total"], params)
+        return Sight(filter.vault, within, key[1], *self._known[key])
+
+    def forget(self) -> None:
+        """After a change by this transaction."""
+        self._known.clear()

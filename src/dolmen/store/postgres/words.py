@@ -8,14 +8,14 @@ only ordered by how many of the tokens they have and how rare those are.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, ordinary, passages
 from dolmen.store.postgres.session import PostgresSession
-from dolmen.store.postgres.sight import Sight, look
-from dolmen.store.repositories.numbers import ScopeNumbers
+from dolmen.store.postgres.sight import Sight, Sights
 from dolmen.store.sql import queries
 
 PROBE = 1000
@@ -30,87 +30,112 @@ REMEMBERED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """How common a token was when so many passages were in sight."""
+    """How common a token was when so many passages were in sight, and for a rare one where it is."""
 
     frequency: int
     total: int
+    ids: Sequence[int] | None = None
 
+
+_NOWHERE = Known(0, 0, ())
 
 Common = dict[tuple[tuple[str, ...], str], Known]
-"""Per process: (places, token) -> its frequency, for common tokens only: those are slow to count and change little."""
+"""(places, token) -> frequency. A process keeps those of common tokens, which are slow to count and change little."""
 
 
 class WordSearch:
     """The text leg of `contract.Index`, for one transaction."""
 
-    def __init__(self, session: PostgresSession, numbers: ScopeNumbers, common: Common) -> None:
+    def __init__(self, session: PostgresSession, sights: Sights, common: Common) -> None:
         self._session = session
-        self._numbers = numbers
+        self._sights = sights
         self._common = common
-        self._sql = queries("search", "postgres")
         self._asked: Common = {}
+        self._sql = queries("search", "postgres")
+
+    def forget(self) -> None:
+        """After a change by this transaction."""
+        self._asked.clear()
 
     # ------------------------------------------------------------------------------------------------- the contract
     def frequencies(self, filter: Filter, tokens: Sequence[str], cap: int) -> tuple[int, dict[str, int]]:
-        sight = look(self._numbers, filter)
-        return self._frequencies(sight, places(filter, sight), tokens, cap)
+        sight = self._sights.look(filter)
+        known = self._known(sight, places(filter, sight), tokens, cap)
+        return sight.live, {token: known[token].frequency if token in known else 0 for token in tokens}
 
     def match(self, filter: Filter, tokens: Sequence[str], limit: int) -> list[Hit]:
-        sight = look(self._numbers, filter)
+        sight = self._sights.look(filter)
         where = places(filter, sight)
-        total, found = self._frequencies(sight, where, tokens, PROBE)
-        rare_first = sorted((token for token in found if found[token]), key=lambda token: found[token])
+        known = self._known(sight, where, tokens, PROBE)
+        rare_first = sorted((token for token in known if known[token].frequency), key=lambda t: known[t].frequency)
         if not rare_first or limit < 1:
             return []
-        weights = {token: math.log1p((total + 0.5) / (found[token] + 0.5)) for token in rare_first}
+        weights = {token: math.log1p((sight.live + 0.5) / (known[token].frequency + 0.5)) for token in rare_first}
+        chosen = affordable(rare_first, known)
         seen = passages(filter, sight.within)
-        chosen = affordable(rare_first, found)
-        best = self._best(seen, where, {token: weights[token] for token in chosen}, limit, POSTINGS)
-        everything = len(chosen) == len(rare_first) and sum(found[token] for token in chosen) <= POSTINGS
-        if len(best) >= limit or everything:
+        rare = {token: ids for token in chosen if (ids := known[token].ids) is not None}
+        if len(rare) == len(chosen):
+            best = self._passing(seen, _scores(rare, weights), limit)
+            complete = len(chosen) == len(rare_first)
+        else:
+            best = self._best(seen, where, {token: weights[token] for token in chosen}, limit, POSTINGS)
+            complete = False
+        if len(best) == limit or complete:
             return best
         few = None if ordinary(filter) else self._among_few(seen, weights, limit)
         return self._best(seen, where, weights, limit, None) if few is None else few
 
     # -------------------------------------------------------------------------------------------------- how common
-    def _frequencies(
-        self, sight: Sight, where: tuple[str, ...], tokens: Sequence[str], cap: int
-    ) -> tuple[int, dict[str, int]]:
-        total = sight.totals(self._session)[0]
-        counts: dict[str, int] = {}
+    def _known(self, sight: Sight, where: tuple[str, ...], tokens: Sequence[str], cap: int) -> dict[str, Known]:
+        found: dict[str, Known] = {}
         unknown: list[str] = []
         for token in dict.fromkeys(tokens):
-            known = self._asked.get((where, token)) or self._common.get((where, token))
-            if known is not None and _holds(known, total, cap):
-                counts[token] = known.frequency
+            known = self._asked.get((where, token)) or self._common.get((where, token)) or _impossible(token)
+            if known is not None and _holds(known, sight.live, cap):
+                found[token] = known
             else:
                 unknown.append(token)
         if unknown and where:
-            counts |= self._probe(sight, where, unknown, cap, total)
-        return total, {token: counts.get(token, 0) for token in tokens}
+            found |= self._probe(sight, where, unknown, cap)
+        return found
 
-    def _probe(self, sight: Sight, where: tuple[str, ...], tokens: list[str], cap: int, total: int) -> dict[str, int]:
+    def _probe(self, sight: Sight, where: tuple[str, ...], tokens: list[str], cap: int) -> dict[str, Known]:
         asked = {"vault": sight.vault, "queries": [lexemes(where, token) for token in tokens], "bound": cap + 1}
         rows = self._session.all(self._sql["probe"], asked)
         ends = self._ends(sight) if any(row[1] > cap for row in rows) else (0, 0)
-        counts = {}
-        for place, found, reached in rows:
-            token = tokens[place - 1]
-            counts[token] = found if found <= cap else _estimate(found, reached, *ends)
-            self._asked[where, token] = known = Known(counts[token], total)
-            if found > cap:
+        found: dict[str, Known] = {}
+        for place, number, reached, ids in rows:
+            key = (where, tokens[place - 1])
+            if number <= cap:
+                known = Known(number, sight.live, ids or ())
+            else:
+                known = Known(_estimate(number, reached, *ends), sight.live)
                 if len(self._common) >= REMEMBERED:
                     self._common.clear()
-                self._common[where, token] = known
-        return counts
+                self._common[key] = known
+            self._asked[key] = found[key[1]] = known
+        return found
 
     def _ends(self, sight: Sight) -> tuple[int, int]:
         row = self._session.one(self._sql["range"], {"vault": sight.vault, "scopes": list(sight.scopes)})
         return (0, 0) if row is None or row[0] is None else (row[0], row[1])
 
     # ------------------------------------------------------------------------------------------------ which are best
+    def _passing(self, seen: Condition, scores: Mapping[int, float], limit: int) -> list[Hit]:
+        """The best that the filter lets through. Most pass, so it looks at few more than are wanted, then at more."""
+        query = self._sql["hits"].fill(joins=seen.joins, where=seen.where)
+        order = sorted(scores, key=lambda id: (-scores[id], -id))
+        hits: list[Hit] = []
+        start, size = 0, limit + limit // 8 + 8
+        while start < len(order) and len(hits) < limit:
+            part = order[start : start + size]
+            rows = {row[0]: row for row in self._session.all(query, {**seen.params, "ids": part})}
+            hits += [Hit(id, row[1], scores[id], row[2], row[3]) for id in part if (row := rows.get(id))]
+            start, size = start + size, size * 4
+        return hits[:limit]
+
     def _best(
-        self, seen: Condition, where: tuple[str, ...], weights: dict[str, float], limit: int, bound: int | None
+        self, seen: Condition, where: tuple[str, ...], weights: Mapping[str, float], limit: int, bound: int | None
     ) -> list[Hit]:
         """The best by these tokens. `bound`: passages to look at for one token, and in all; None for every one."""
         query = self._sql["match"].fill(joins=seen.joins, where=seen.where)
@@ -123,7 +148,7 @@ class WordSearch:
         }
         return [Hit(*row) for row in self._session.all(query, {**seen.params, **asked})]
 
-    def _among_few(self, seen: Condition, weights: dict[str, float], limit: int) -> list[Hit] | None:
+    def _among_few(self, seen: Condition, weights: Mapping[str, float], limit: int) -> list[Hit] | None:
         """The best by looking at every passage that the filter lets through; None when those are many."""
         query = self._sql["few"].fill(joins=seen.joins, where=seen.where)
         rows = self._session.all(query, {**seen.params, "bound": FEW + 1})
@@ -153,20 +178,39 @@ def lexemes(where: Sequence[str], token: str) -> str:
     return " | ".join([f"'{place}{quoted}'" for place in where])
 
 
-def affordable(rare_first: Sequence[str], found: dict[str, int]) -> list[str]:
+def affordable(rare_first: Sequence[str], known: Mapping[str, Known]) -> list[str]:
     """The rarest tokens whose passages can all be looked at; at least one."""
-    chosen, seen = [rare_first[0]], found[rare_first[0]]
+    chosen, seen = [rare_first[0]], known[rare_first[0]].frequency
     for token in rare_first[1:]:
-        seen += found[token]
+        seen += known[token].frequency
         if seen > POSTINGS:
             break
         chosen.append(token)
     return chosen
 
 
+def _scores(found: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> dict[int, float]:
+    """Passages by the weights of the tokens that they have."""
+    scores: dict[int, float] = defaultdict(float)
+    for token, ids in found.items():
+        weight = weights[token]
+        for id in ids:
+            scores[id] += weight
+    return scores
+
+
+def _impossible(token: str) -> Known | None:
+    """No text that is stored holds a NUL or half a surrogate pair, so nothing has such a token."""
+    return _NOWHERE if "\0" in token or any("\ud800" <= char <= "\udfff" for char in token) else None
+
+
 def _holds(known: Known, total: int, cap: int) -> bool:
     """Whether a remembered frequency still tells enough: the vault is about as large, and the token still common."""
-    return known.total == total or (abs(known.total - total) * 10 <= known.total and known.frequency >= cap)
+    return (
+        known is _NOWHERE
+        or known.total == total
+        or (abs(known.total - total) * 10 <= known.total and known.frequency >= cap)
+    )
 
 
 def _estimate(found: int, reached: int, first: int, last: int) -> int:
