@@ -6,14 +6,228 @@ A page is registered in GENERATORS with the function that gives its text. tests/
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import click
+
+from dolmen.domain.errors import MEANINGS
+from dolmen.domain.memory import Case, Link, Memory, Revision
+from dolmen.domain.proposal import Proposal
+from dolmen.interfaces.cli.exits import BY_CODE
+from dolmen.interfaces.cli.exits import MEANINGS as EXIT_MEANINGS
+from dolmen.interfaces.cli.main import cli
+from dolmen.interfaces.http.responses import STATUS
+from dolmen.interfaces.mcp.footprint import stored
+from dolmen.interfaces.mcp.registry import Tool, faces
+from dolmen.services.transfer import EXCLUDED, FORMAT, VERSION
+from dolmen.settings import TABLE, Setting, shown
+from dolmen.store.contract import Feedback
 
 DOCS = Path(__file__).resolve().parent
+WIDTH = 120
 MARK = "<!-- Made by docs/generate.py from the code: change it there. -->"
 """The first line of every generated page."""
 
-GENERATORS: dict[str, Callable[[], str]] = {}
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table; bars and line breaks in cells are made harmless."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(
+        "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in row) + " |" for row in lines
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- settings
+def settings() -> str:
+    groups = dict.fromkeys(row.group for row in TABLE)
+    parts = [
+        "# Settings",
+        _prose("""
+        A flag wins over the environment variable, that over the configuration file, that over the default. The file
+        is TOML; `dolmen settings` says where it is looked for and what is in effect. In it, a name may stand in a
+        table: `embeddings_url = …` is the same as `url = …` under `[embeddings]`.
+        """),
+    ]
+    for group in groups:
+        rows = [_setting(row) for row in TABLE if row.group == group]
+        parts += [f"## {group}", table(("variable", "in the file", "default", "what it is"), rows)]
+    return "\n\n".join(parts)
+
+
+def _setting(row: Setting) -> Iterator[str]:
+    yield f"`{row.variable}`"
+    yield f"`{row.name}`" if row.name != "config" else "-"
+    if row.shown_default:
+        yield f"`{row.shown_default}`" if "<" in row.shown_default else row.shown_default
+    else:
+        yield f"`{shown(row, row.default)}`" if row.default else _none(row)
+    secret = " Never shown." if row.secret else ""
+    choices = "" if not row.choices else f" One of {', '.join(f'`{each}`' for each in row.choices)}."
+    yield row.help + choices + secret
+
+
+def _none(row: Setting) -> str:
+    return "`off`" if row.default is False else f"`{row.default}`" if isinstance(row.default, int) else "-"
+
+
+# --------------------------------------------------------------------------------------------------------- command line
+def command_line() -> str:
+    parts = [
+        "# Command line",
+        _prose("""
+        Every command takes `--json` (one JSON value on standard output), `--database URL` and `--config FILE`.
+        Results go to standard output, everything else to standard error. Colours appear on a terminal only, and
+        never with `NO_COLOR`. A REF is the id of a memory, or at least six characters of its start or end.
+        """),
+        "## Exit codes",
+        table(("code", "meaning"), ([str(code), meaning] for code, meaning in EXIT_MEANINGS.items())),
+    ]
+    context = click.Context(cli, info_name="dolmen")
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        parts += _command(command, click.Context(command, parent=context, info_name=name))
+    return "\n\n".join(parts)
+
+
+_EVERYWHERE = ("--json", "--database", "--config", "--help")
+
+
+def _command(command: click.Command, context: click.Context, level: int = 2) -> Iterator[str]:
+    yield f"{'#' * level} {context.command_path}"
+    yield _prose(command.help or "")
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from _command(found, click.Context(found, parent=context, info_name=name), level + 1)
+        return
+    pieces = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
+    yield "```usage\n" + " ".join([context.command_path, "[OPTIONS]", *pieces]) + "\n```"
+    rows = []
+    for option in command.get_params(context):
+        record = option.get_help_record(context) if isinstance(option, click.Option) else None
+        if record and not any(name in record[0] for name in _EVERYWHERE):
+            rows.append([f"`{record[0]}`", record[1]])
+    if rows:
+        yield table(("option", "what it does"), rows)
+
+
+def _prose(text: str) -> str:
+    """Paragraphs, each filled anew."""
+    return "\n\n".join(
+        fill(" ".join(each.split()), WIDTH, break_on_hyphens=False) for each in text.strip().split("\n\n")
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- errors
+def errors() -> str:
+    rows = ([f"`{code}`", said, str(STATUS[code]), str(BY_CODE[code])] for code, said in MEANINGS.items())
+    return "\n\n".join(
+        [
+            "# Errors",
+            _prose("""
+            Every refusal has the same shape: `{code, message, fix}`, and further facts where they help, such as
+            `current` after a conflict. `code` is one of these and does not change; `message` says what is wrong, `fix`
+            what to do. A tool answers it as its result with `isError`, HTTP as `{"error": …}`, the command line on
+            standard error.
+            """),
+            table(("code", "meaning", "HTTP", "exit code"), rows),
+        ]
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------- tools
+def tools() -> str:
+    footprint = stored()
+    parts = [
+        "# Tools",
+        _prose("""
+        A connection sees one toolset: its key's, or that of the path (`/mcp/openai`), or `DOLMEN_TOOLSET` for
+        `dolmen mcp`. Tokens are those of the whole `tools/list`, counted as cl100k.
+        """),
+    ]
+    for name, face in faces().items():
+        cost = footprint[name]
+        parts += [
+            f"## Toolset {name}",
+            f"{cost['tools']} tools, {cost['list']:,} tokens; instructions, {cost['instructions']} tokens:",
+            f"> {face.instructions}",
+        ]
+        for tool in face.tools:
+            parts += _tool(tool)
+    return "\n\n".join(parts)
+
+
+def _tool(tool: Tool) -> Iterator[str]:
+    needs = {"read": "reads", "write": "writes; a `suggest` connection proposes", "admin": "needs an admin connection"}
+    hints = tool.annotations
+    traits = [needs[tool.need], *(["idempotent"] if hints.idempotent and not hints.read_only else [])]
+    yield f"### {tool.name}"
+    yield f"{tool.description} ({', '.join(traits)})"
+    required = tool.schema.get("required", ())
+    rows = [
+        [f"`{name}`", _type(schema), "yes" if name in required else "", schema.get("description", "")]
+        for name, schema in tool.schema["properties"].items()
+    ]
+    if rows:
+        yield table(("argument", "type", "needed", "what it is"), rows)
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{each}`" for each in schema["enum"])
+    kind = schema.get("type", "any")
+    kind = " or ".join(kind) if isinstance(kind, list) else kind
+    if kind == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    if kind == "object" and "properties" in schema:
+        needed = schema.get("required", ())
+        inner = (f"`{name}`{'' if name in needed else '?'}" for name in schema["properties"])
+        return f"object of {', '.join(inner)}"
+    return str(kind)
+
+
+# --------------------------------------------------------------------------------------------------------------- export
+def export() -> str:
+    lines: dict[str, type] = {
+        "memory": Memory,
+        "revision (in `revisions` of a memory)": Revision,
+        "case (in a memory)": Case,
+        "link": Link,
+        "proposal": Proposal,
+        "feedback": Feedback,
+    }
+    parts = [
+        "# Export format",
+        _prose(f"""
+        JSON Lines in UTF-8, one object a line, each with a `type`. The first line is
+        `{{"format": "{FORMAT}", "version": {VERSION}, …}}` with the program, the time, the number of memories and what
+        is left out; the last is `{{"type": "end", "counts": {{…}}}}`, so that a file that was cut off is noticed. Times
+        are microseconds since 1970-01-01T00:00:00Z, UTC. Besides the types below there are `alias` (`old`, `new`: scopes)
+        and `setting` (`key`, `value`). Unknown types and fields are refused by an import, line by line.
+        """),
+        "## What is left out",
+        table(("what", "why"), EXCLUDED.items()),
+    ]
+    for name, kind in lines.items():
+        rows = [[f"`{each.name}`", f"`{each.type}`"] for each in fields(kind) if each.name != "vault"]
+        parts += [f"## {name}", table(("field", "type"), rows)]
+    return "\n\n".join(parts)
+
+
+GENERATORS: dict[str, Callable[[], str]] = {
+    "reference/settings.md": settings,
+    "reference/cli.md": command_line,
+    "reference/errors.md": errors,
+    "reference/tools.md": tools,
+    "reference/export.md": export,
+}
 """The page, below docs/, and what makes its text after MARK."""
 
 

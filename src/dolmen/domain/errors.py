@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 Code = Literal[
@@ -31,6 +32,29 @@ Code = Literal[
 ]
 
 CODES: frozenset[str] = frozenset(get_args(Code))
+
+MEANINGS: Mapping[Code, str] = {
+    "invalid-argument": "An argument is missing, unknown or out of range.",
+    "invalid-project": "A project is neither a git remote URL nor a name; a local path is none.",
+    "invalid-time": "A time or a zone is not understood.",
+    "too-large": "A text, a batch or a request is larger than its limit; nothing of it was stored.",
+    "secret-detected": "The text holds a credential; it was not stored.",
+    "not-found": "It is not here: it never was, was purged, or belongs to another vault.",
+    "conflict": "Somebody else changed it meanwhile, or it is decided already.",
+    "gone": "It was forgotten or replaced; `edit` with op `restore` brings it back.",
+    "unauthorized": "The key is missing, unknown, revoked or expired.",
+    "forbidden": "The connection may not do this.",
+    "read-only": "The connection may only read.",
+    "rate-limited": "Too many requests; the answer says when to try again.",
+    "unavailable": "The store cannot be reached now.",
+    "model-unavailable": "The embedding model does not answer; search goes on by words.",
+    "store-busy": "Other writers did not finish in time; try again.",
+    "store-too-new": "The store was made by another version of this program.",
+    "store-unsafe": "The store is where it would be damaged, such as a network file system.",
+    "configuration": "A setting does not fit.",
+    "internal": "A mistake in Dolmen; the log has the details under the id that the message names.",
+}
+"""What each code says, for the documents."""
 
 
 class DolmenError(Exception):

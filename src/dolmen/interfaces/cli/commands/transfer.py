@@ -105,6 +105,8 @@ def import_(here: Here, file: str, dry_run: bool) -> None:
         lines or ["Nothing to import."],
     )
     if not out.as_json:
+        if report.imported["memory"] and not dry_run and here.settings.embedder != "none":
+            out.note("Found by words now; a server makes the vectors, or `dolmen reindex --vectors-only`.")
         for each in report.refused:
             out.warn(f"line {each.line} left out: {each.message}")
         if report.refusals > len(report.refused):
