@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -33,6 +34,8 @@ from dolmen.interfaces.mcp.dispatch import Watch
 from dolmen.interfaces.mcp.registry import faces
 from dolmen.interfaces.mcp.server import UNKNOWN_AGENT, Context, build
 from dolmen.services.runtime import Runtime
+
+_log = logging.getLogger(__name__)
 
 Servers = Mapping[str, sdk.Server[Any]]
 """A protocol server per toolset."""
@@ -131,6 +134,8 @@ class _Mcp:
             with self.limits.request(actor.connection, time.monotonic()):
                 await manager.handle_request(scope, receive, send)
         except DolmenError as error:
+            if error.code == "internal":
+                raise
             await refusal(error)(scope, receive, send)
 
     def _actor(self, scope: Scope) -> Actor:
@@ -164,6 +169,7 @@ class _Surroundings:
         try:
             found = facts(self.rt)
         except DolmenError as error:
+            _log.warning("the store cannot be read: %s", error.message)
             return JSONResponse({"status": "unavailable", "error": error.as_dict()}, 503)
         known = self._known(request)
         return JSONResponse({"status": "ok", **(found if known else {})})
