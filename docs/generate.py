@@ -209,8 +209,8 @@ def export() -> str:
         JSON Lines in UTF-8, one object a line, each with a `type`. The first line is
         `{{"format": "{FORMAT}", "version": {VERSION}, …}}` with the program, the time, the number of memories and what
         is left out; the last is `{{"type": "end", "counts": {{…}}}}`, so that a file that was cut off is noticed. Times
-        are microseconds since 1970-01-01T00:00:00Z, UTC. Besides the types below there are `alias` (`old`, `new`: scopes)
-        and `setting` (`key`, `value`). Unknown types and fields are refused by an import, line by line.
+        are microseconds since 1970-01-01T00:00:00Z, UTC. Besides the types below there are `alias` (`old`, `new`:
+        scopes) and `setting` (`key`, `value`). Unknown types and fields are refused by an import, line by line.
         """),
         "## What is left out",
         table(("what", "why"), EXCLUDED.items()),
