@@ -51,24 +51,27 @@ def test_a_light_command_imports_no_protocol_and_no_model(words: list[str], sqli
     assert imported & set(HEAVY) == set()
 
 
+def processor_time(words: list[str], environment: dict[str, str]) -> float:
+    """The least of three runs, after one that compiles; seconds."""
+    spent = []
+    for _ in range(4):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(spent[1:])
+
+
 @pytest.mark.parametrize("words", LIGHT[:2], ids=" ".join)
 def test_a_light_command_takes_under_150_ms_of_processor_time(
     words: list[str], sqlite_url: str, tmp_path: Path
 ) -> None:
-    environment = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
-    spent = []
-    for _ in range(4):  # the first one makes the store, and compiles
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(
-            [sys.executable, "-m", "dolmen", *words],
-            env={**os.environ, **environment, "DOLMEN_DATABASE": sqlite_url},
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent[1:]) < 0.150
+    """On a machine of its own. A shared one is slower for everything: `import click` takes 35 ms there, and tells."""
+    environment = {**os.environ, "DOLMEN_DATABASE": sqlite_url}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
+    slowness = max(1.0, processor_time(["-c", "import click"], environment) / 0.035)
+    assert processor_time(["-m", "dolmen", *words], environment) < 0.150 * slowness
 
 
 def test_the_help_lists_each_command_as_the_command_describes_itself() -> None:
