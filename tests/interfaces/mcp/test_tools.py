@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.mcp import footprint
 from dolmen.interfaces.mcp.registry import Face, Tool, faces
+from dolmen.interfaces.mcp.registry import face as find_face
 from tests.snapshots.write import FIGURES, FOLDER, figures, path_of, tokens, written
 
 FACES = list(faces().values())
@@ -130,3 +132,10 @@ def test_the_descriptions_tell_the_agent_when_to_recall_and_what_to_save() -> No
     core = faces()["core"].by_name
     assert "before answering" in core["recall"].description
     assert "need re-explaining" in core["remember"].description
+
+
+def test_a_toolset_that_is_not_served_is_refused_with_those_that_are() -> None:
+    with pytest.raises(DolmenError) as caught:
+        find_face("nonsense")
+    assert caught.value.code == "not-found"
+    assert "core" in caught.value.fix
