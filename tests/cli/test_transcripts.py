@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A home and a working directory of their own; the environment of the commands."""
-    work = tmp_path / "work"
+    work = tmp_path / "here"
     work.mkdir()
     monkeypatch.chdir(work)
     environment = {
