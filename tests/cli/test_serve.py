@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from dolmen.store.opening import open_store
+
 
 @contextmanager
 def serving(url: str, *words: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
@@ -57,9 +59,33 @@ def test_it_says_where_it_is_and_how_each_client_is_connected_and_ends_when_told
         assert json.loads(connection.getresponse().read())["status"] == "ok"
         connection.close()
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        assert process.wait(20) == 0
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_what_was_noted_a_moment_ago_is_written_when_it_ends(sqlite_url: str, how: signal.Signals) -> None:
+    with serving(sqlite_url) as process:
+        address = said(process, "Ctrl-C").split("Dolmen serves http://")[1].split("/mcp")[0]
+        connection = http.client.HTTPConnection(address, timeout=10)
+        call = {"name": "recall", "arguments": {"query": "when do we deploy"}}
+        connection.request(
+            "POST",
+            "/mcp",
+            body=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}),
+            headers={"Content-Type": "application/json", "Accept": "application/json, text/event-stream"},
+        )
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+        process.send_signal(how)
+        assert process.wait(20) == 0
+    event = answer["result"]["structuredContent"]["event"]
+    store = open_store(sqlite_url)
+    with store.read() as tx:
+        [(vault, _)] = tx.accounts.vaults()
+        assert tx.journal.event(vault, event) is not None
+    store.close()
 
 
 def test_with_keys_the_recipes_show_where_the_key_goes(sqlite_url: str) -> None:

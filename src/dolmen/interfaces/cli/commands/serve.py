@@ -45,7 +45,22 @@ def serve(here: Here, host: str | None, port: str | None, auth: Any, read_only: 
             _announce(here, app, options, port, made)
             app.upkeep.start(after=1.0)
 
-        run(create_app(app.runtime, options), settings.host, settings.port, ready=ready)
+        _end_in_order()
+        try:
+            run(create_app(app.runtime, options), settings.host, settings.port, ready=ready)
+        except KeyboardInterrupt:
+            pass  # how a server is ended; the store is closed now
+
+
+def _end_in_order() -> None:
+    """Makes a request to terminate an exception, as Ctrl-C is one: the server raises the signal again when its last
+    request is answered, and by default that would end the process before the store is closed."""
+    import signal
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def http_options(settings: Settings) -> HttpOptions:
