@@ -92,21 +92,38 @@ STATEMENTS = [
 
 @pytest.mark.parametrize("question", ["On which weekdays are releases allowed?", "배포는 무슨 요일에 하나?"])
 def test_a_question_is_nearer_to_its_answer(encoder: E5Encoder, question: str) -> None:
-    (query,) = encoder.encode([question], "query")
-    english, korean, other = encoder.encode(STATEMENTS, "document") @ query
+    query, _ = encoder.query(question)
+    english, korean, other = encoder.documents(STATEMENTS) @ query
     assert max(english, korean) > other + 0.02
     assert min(english, korean) > other  # the answer in the other language as well
 
 
 def test_padding_does_not_change_a_vector(encoder: E5Encoder) -> None:
     texts = [f"{'word ' * n}end" for n in range(10, 40)]
-    together = encoder.encode(texts, "document")
-    alone = np.stack([encoder.encode([text], "document")[0] for text in texts])
+    together = encoder.documents(texts)
+    alone = np.stack([encoder.documents([text])[0] for text in texts])
     assert (together * alone).sum(1).min() > 0.9999
 
 
 def test_questions_and_passages_are_told_apart(encoder: E5Encoder) -> None:
-    assert float(encoder.encode(["text"], "query")[0] @ encoder.encode(["text"], "document")[0]) < 0.999
+    assert float(encoder.query("text")[0] @ encoder.documents(["text"])[0]) < 0.999
+
+
+@pytest.mark.parametrize(
+    "gibberish", ["xxxxxxxxxxxx", "asdfgh qwerty zxcvb", "!!!", "ㅋㅋㅋㅋㅋ", "blorptang wibble snarf"]
+)
+def test_gibberish_is_unrelated_to_everything(encoder: E5Encoder, gibberish: str) -> None:
+    """B023"""
+    query, unrelated = encoder.query(gibberish)
+    assert unrelated is not None
+    assert (encoder.documents(STATEMENTS) @ query).max() < unrelated
+
+
+@pytest.mark.parametrize("question", ["On which weekdays are releases allowed?", "배포는 무슨 요일에 하나?"])
+def test_an_answer_in_either_language_is_not_unrelated(encoder: E5Encoder, question: str) -> None:
+    query, unrelated = encoder.query(question)
+    assert unrelated is not None
+    assert (encoder.documents(STATEMENTS[:2]) @ query).min() > unrelated
 
 
 def test_nothing_is_loaded_before_the_first_text() -> None:

@@ -55,5 +55,9 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> Vector:
         """Vector of a question. Recent ones are remembered."""
 
+    def unrelated(self, text: str) -> float | None:
+        """The cosine to `embed_query(text)` up to which a passage has nothing to do with the question; None when that
+        is not known for the model. Costs nothing after `embed_query` of the same text."""
+
     def close(self) -> None:
         """Releases memory and connections. Later calls raise `ModelUnavailable`."""

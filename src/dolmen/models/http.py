@@ -81,6 +81,10 @@ class HttpEmbedder:
     def embed_query(self, text: str) -> Vector:
         return self._query_vector(text)
 
+    def unrelated(self, text: str) -> float | None:
+        """None: nobody has measured this model."""
+        return None
+
     def close(self) -> None:
         with self._lock:
             self._closed = True

@@ -6,14 +6,14 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dolmen.models.contract import ModelUnavailable
 
 if TYPE_CHECKING:
     from dolmen.models.contract import Vector, Vectors
 
-Role = Literal["query", "document"]
+Result = TypeVar("Result")
 QUERY_CACHE = 512  # vectors of 1.5 kB
 
 _log = logging.getLogger(__name__)
@@ -22,8 +22,11 @@ _log = logging.getLogger(__name__)
 class Encoder(Protocol):
     """A loaded model."""
 
-    def encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def documents(self, texts: Sequence[str]) -> Vectors:
         """Unit rows in the order of the texts. Safe from several threads at once."""
+
+    def query(self, text: str) -> tuple[Vector, float | None]:
+        """Unit vector of a question, and the cosine to it up to which a passage is unrelated, where that is known."""
 
 
 class LocalEmbedder:
@@ -41,7 +44,7 @@ class LocalEmbedder:
         self._encoder: Encoder | None = None
         self._failure: ModelUnavailable | None = None
         self._warming: threading.Thread | None = None
-        self._query_vector = lru_cache(maxsize=QUERY_CACHE)(self._encode_query)
+        self._question = lru_cache(maxsize=QUERY_CACHE)(self._encode_query)
 
     @property
     def ready(self) -> bool:
@@ -55,28 +58,32 @@ class LocalEmbedder:
             self._warming.start()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        return self._encode(list(texts), "document")
+        batch = list(texts)
+        return self._run(lambda encoder: encoder.documents(batch))
 
     def embed_query(self, text: str) -> Vector:
-        return self._query_vector(text)
+        return self._question(text)[0]
+
+    def unrelated(self, text: str) -> float | None:
+        return self._question(text)[1]
 
     def close(self) -> None:
         with self._lock:
             self._encoder = None
             self._failure = ModelUnavailable("it was closed", "Start the process again.")
-            self._query_vector.cache_clear()
+            self._question.cache_clear()
 
-    def _encode_query(self, text: str) -> Vector:
-        vector: Vector = self._encode([text], "query")[0]
+    def _encode_query(self, text: str) -> tuple[Vector, float | None]:
+        vector, unrelated = self._run(lambda encoder: encoder.query(text))
         vector.setflags(write=False)  # the cache hands the same array to every caller
-        return vector
+        return vector, unrelated
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _run(self, call: Callable[[Encoder], Result]) -> Result:
         encoder = self._loaded()
         try:
-            return encoder.encode(texts, role)
+            return call(encoder)
         except (RuntimeError, MemoryError, OSError) as failure:
-            _log.exception("embedding %d texts failed", len(texts))
+            _log.exception("embedding failed")
             raise ModelUnavailable(f"{self.model} failed on this text ({type(failure).__name__})") from failure
 
     def _loaded(self) -> Encoder:

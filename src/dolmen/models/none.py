@@ -31,5 +31,8 @@ class NoEmbedder:
     def embed_query(self, text: str) -> Vector:
         raise ModelUnavailable(self._reason, self._fix)
 
+    def unrelated(self, text: str) -> float | None:
+        return None
+
     def close(self) -> None:
         """Nothing to release."""

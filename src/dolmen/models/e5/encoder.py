@@ -15,18 +15,17 @@ import onnxruntime as ort
 
 from dolmen.models.contract import ModelUnavailable
 from dolmen.models.e5 import DIM, installed
+from dolmen.models.e5.questions import Questions
 from dolmen.models.e5.tokenizer import Tokenizer
 from dolmen.models.e5.weights import BLOCK, BLOCK_WEIGHTS, WeightsFile
-from dolmen.models.local import Role
 from dolmen.models.vectors import unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dolmen.models.contract import Vectors
+    from dolmen.models.contract import Vector, Vectors
 
 SKELETON = "e5_small_q4.skeleton.onnx"
-_PREFIX: dict[Role, str] = {"query": "query: ", "document": "passage: "}  # the model was trained with these
 _BATCH_TOKENS = 1_024  # bounds the memory of one run
 _PADDING = 1.1  # texts share a run when the longest is at most this much longer than the shortest
 
@@ -38,6 +37,7 @@ class E5Encoder:
         self._tokenizer = tokenizer
         self._words = words
         self._session = session
+        self._questions = Questions()
 
     @classmethod
     def load(cls, threads: int) -> E5Encoder:
@@ -56,8 +56,15 @@ class E5Encoder:
         _return_free_memory()
         return encoder
 
-    def encode(self, texts: Sequence[str], role: Role) -> Vectors:
-        tokens = [self._tokenizer.tokens(_PREFIX[role] + text) for text in texts]
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        return self.encode(texts, "passage: ")
+
+    def query(self, text: str) -> tuple[Vector, float | None]:
+        return self._questions.aim(self.encode([text], "query: ")[0])
+
+    def encode(self, texts: Sequence[str], prefix: str) -> Vectors:
+        """Unit rows. The model was trained with the prefixes `query: ` and `passage: `."""
+        tokens = [self._tokenizer.tokens(prefix + text) for text in texts]
         vectors = np.empty((len(tokens), DIM), np.float32)
         for batch in _batches([len(ids) for ids in tokens]):
             vectors[batch] = self._run([tokens[i] for i in batch])
