@@ -385,3 +385,13 @@ def test_every_successful_call_leaves_one_audit_row(serve: Serve) -> None:
     with served.rt.store.read() as tx:
         rows = [(row.op, row.agent) for row in tx.journal.audited(vault) if row.op != "key:create"]
     assert sorted(rows) == [("recall", "codex"), ("remember", "codex")]
+
+
+def test_health_tells_the_model_and_how_much_it_has_read(serve: Serve) -> None:
+    served = serve(embedder="auto")
+    served.call("remember", memories=[{"content": "To be found by meaning."}])
+    found = served.http.get(served.base + "/health").json()
+    assert found["status"] == "ok"
+    assert found["model"]["dim"] > 0
+    assert found["index"]["passages"] == 1
+    assert "dolmen_index_passages 1.0" in served.http.get(served.base + "/metrics").text
