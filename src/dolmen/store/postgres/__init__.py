@@ -9,5 +9,5 @@ except ImportError as error:
     raise DolmenError(
         "configuration",
         "The driver for PostgreSQL is not installed.",
-        'Install it: pip install "dolmen[postgres]"',
+        'Install it beside Dolmen: pip install "psycopg[binary,pool]"',
     ) from error

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -16,7 +17,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from dolmen.domain.errors import DolmenError
 from dolmen.store.postgres.adapt import adapt
-from dolmen.store.postgres.errors import lost_while_committing, translate
+from dolmen.store.postgres.errors import MISSPELT, lost_while_committing, translate
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.session import Row
 
@@ -40,7 +41,6 @@ MOST_SCANNED = 5000
 
 _SETTINGS = {
     "statement_timeout": f"'{STATEMENT_SECONDS}s'",
-    "lock_timeout": f"'{PATIENCE:.0f}s'",
     "idle_in_transaction_session_timeout": f"'{IDLE_SECONDS}s'",
     "jit": "off",  # compiling takes longer than any statement here
     "max_parallel_workers_per_gather": "0",  # starting workers does, too
@@ -70,39 +70,37 @@ def parameters(url: str) -> dict[str, Any]:
     try:
         given = conninfo_to_dict(url)
     except psycopg.Error:
-        raise DolmenError(
-            "configuration",
-            "DOLMEN_DATABASE is not a URL that PostgreSQL understands.",
-            "Write postgresql://user:password@host:5432/database; characters such as @ / : # ? in the password as %40.",
-        ) from None
+        raise DolmenError(*MISSPELT) from None
     return {**_DEFAULTS, **given, "client_encoding": "utf8"}
 
 
 def location(given: dict[str, Any]) -> str:
     """The URL without its password and options."""
-    user = f"{quote(given['user'])}@" if given.get("user") else ""
+    user = f"{quote(given['user'], safe='')}@" if given.get("user") else ""
     host, port = str(given.get("host") or ""), given.get("port")
     folder = host.startswith("/")
     server = "" if folder else host + (f":{port}" if port else "")
-    return f"postgresql://{user}{server}/{quote(given.get('dbname') or '')}" + (f"?host={host}" if folder else "")
+    return f"postgresql://{user}{server}/{quote(given.get('dbname') or '', safe='')}" + (
+        f"?host={host}" if folder else ""
+    )
 
 
-def connect(given: dict[str, Any]) -> Connection:
+def connect(given: dict[str, Any], patience: float = PATIENCE) -> Connection:
     """One connection outside the pool. Raises DolmenError."""
     try:
-        connection: Connection = psycopg.connect(**given, autocommit=True, cursor_factory=psycopg.RawCursor)
+        connection: Connection = psycopg.connect(**given, autocommit=True)
+        _configure(connection, patience)
     except (psycopg.Error, UnicodeEncodeError) as error:
         raise translate(error, "connect") from None
-    _configure(connection)
     return connection
 
 
-def _configure(connection: Connection) -> None:
+def _configure(connection: Connection, patience: float) -> None:
     adapt(connection)
     connection.cursor_factory = psycopg.RawCursor
     connection.server_cursor_factory = psycopg.RawServerCursor
     connection.prepare_threshold, connection.prepared_max = 2, 300
-    connection.execute(_SETUP, prepare=False)
+    connection.execute(f"SET lock_timeout = {patience * 1000:.0f}; {_SETUP}".encode(), prepare=False)
 
 
 class Connections:
@@ -121,7 +119,7 @@ class Connections:
             kwargs={**self._given, "autocommit": True},
             min_size=1,
             max_size=self._size,
-            configure=_configure,
+            configure=partial(_configure, patience=self._patience),
             timeout=self._patience,
             reconnect_timeout=self._patience,
             name="dolmen",
@@ -130,12 +128,13 @@ class Connections:
 
     @contextmanager
     def transaction(self, begin: str, now: int) -> Iterator[PostgresSession]:
-        """A session in a transaction that is committed at the end and rolled back on any exception."""
+        """A session in a transaction; a writing one is committed at the end, and rolled back on any exception."""
         pool, connection = self._begin(begin)
         session = PostgresSession(connection, now)
         try:
             yield session
-            _commit(session)
+            if begin == WRITE:
+                _commit(session)
         finally:
             _rollback(connection)
             pool.putconn(connection)

@@ -12,7 +12,7 @@ import psycopg
 from dolmen.domain.errors import DolmenError
 from dolmen.store.contract import EngineName, StoreInfo, Tx
 from dolmen.store.migrate import migrate, migrations
-from dolmen.store.postgres.connections import READ, WRITE, Connections, connect, location, parameters
+from dolmen.store.postgres.connections import PATIENCE, READ, SIZE, WRITE, Connections, connect, location, parameters
 from dolmen.store.postgres.errors import translate
 from dolmen.store.postgres.search import PostgresIndex, SharedIndex
 from dolmen.store.postgres.session import PostgresSession
@@ -30,7 +30,22 @@ class PostgresStore:
 
     engine: EngineName = "postgres"
 
-    def __init__(self, url: str, clock: Callable[[], int], new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        url: str,
+        clock: Callable[[], int],
+        new_id: Callable[[], str],
+        *,
+        size: int = SIZE,
+        patience: float = PATIENCE,
+    ) -> None:
+        """Connects and migrates.
+
+        Args:
+            url: `postgresql://…`; what it leaves out comes from libpq's environment (PGPASSWORD, ~/.pgpass).
+            size: the most connections that this process opens.
+            patience: seconds to wait for a connection or a lock, before `store-busy`.
+        """
         given = parameters(url)
         self._clock, self._new_id = clock, new_id
         self._location = location(given)
@@ -38,7 +53,7 @@ class PostgresStore:
         self._index = SharedIndex()
         self._sql = queries("upkeep", "postgres")
         connect(given).close()  # the pool connects behind the scenes and would only say that it took too long
-        self._connections = Connections(given)
+        self._connections = Connections(given, size, patience)
         try:
             self._schema = migrate(self, migrations(files("dolmen.store.postgres") / "schema"))
         except BaseException:

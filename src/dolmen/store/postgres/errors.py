@@ -26,6 +26,11 @@ _REFUSED: Refusal = (
     "PostgreSQL refused the name or the password.",
     "Check user and password in DOLMEN_DATABASE (or PGPASSWORD, or ~/.pgpass).",
 )
+MISSPELT: Refusal = (
+    "configuration",
+    "DOLMEN_DATABASE is not a URL that PostgreSQL understands.",
+    "Write postgresql://user:password@host:5432/database; characters such as @ / : # ? in the password as %40.",
+)
 _BUSY: Refusal = ("store-busy", "The database is busy with other work.", "Try again in a moment; nothing was stored.")
 _FULL: Refusal = (
     "unavailable",
@@ -130,4 +135,6 @@ def _connecting(error: Exception) -> DolmenError:
         return DolmenError(*_REFUSED)
     if "does not exist" in words and "database" in words:
         return DolmenError(*_BY_STATE["3D000"])
+    if "invalid" in words:
+        return DolmenError(*MISSPELT)
     return DolmenError(*_UNREACHABLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.sql import queries
 
-OLDEST_SERVER, OLDEST_VECTOR = 14, (0, 8)
+OLDEST_SERVER, OLDEST_VECTOR = 15, (0, 8)
 """Major version of PostgreSQL; version of pgvector (the first with iterative scans)."""
 
 _RISKS = {

@@ -18,8 +18,8 @@ from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.postgres.sight import Sight, Sights
 from dolmen.store.sql import queries
 
-PROBE = 1000
-"""A token found in more passages than this counts as common."""
+PROBE = 2000
+"""A token found in more passages than this counts as common: how many there are is then estimated."""
 POSTINGS = 6000
 """Passages that one search looks at before it leaves common tokens out."""
 FEW = 4096
@@ -78,7 +78,8 @@ class WordSearch:
             best = self._passing(seen, _scores(rare, weights), limit)
             complete = len(chosen) == len(rare_first)
         else:
-            best = self._best(seen, where, {token: weights[token] for token in chosen}, limit, POSTINGS)
+            bound = POSTINGS if len(chosen) > 1 else limit + limit // 4  # with one token all are alike
+            best = self._best(seen, where, {token: weights[token] for token in chosen}, limit, bound)
             complete = False
         if len(best) == limit or complete:
             return best
@@ -100,13 +101,14 @@ class WordSearch:
         return found
 
     def _probe(self, sight: Sight, where: tuple[str, ...], tokens: list[str], cap: int) -> dict[str, Known]:
-        asked = {"vault": sight.vault, "queries": [lexemes(where, token) for token in tokens], "bound": cap + 1}
+        bound = max(cap, PROBE)
+        asked = {"vault": sight.vault, "queries": [lexemes(where, token) for token in tokens], "bound": bound + 1}
         rows = self._session.all(self._sql["probe"], asked)
-        ends = self._ends(sight) if any(row[1] > cap for row in rows) else (0, 0)
+        ends = self._ends(sight) if any(row[1] > bound for row in rows) else (0, 0)
         found: dict[str, Known] = {}
         for place, number, reached, ids in rows:
             key = (where, tokens[place - 1])
-            if number <= cap:
+            if number <= bound:
                 known = Known(number, sight.live, ids or ())
             else:
                 known = Known(_estimate(number, reached, *ends), sight.live)
