@@ -21,12 +21,26 @@ B = 0.6
 POOL = 100
 """How many candidates to ask of each leg."""
 
-VECTOR_SHARE = 0.6
-"""How much of a fused score the vector leg decides when both legs have something to say."""
-Z_NOISE, Z_SURE = 1.0, 6.0
-"""Standard deviations above the store's mean cosine: at the first a passage is background, at the second an answer."""
-FLOOR = 0.2
-"""A candidate below it is not an answer, unless the words of the query are in it."""
+WORDS = 5.0
+"""Evidence, in standard deviations of cosine, when the words of a passage cover all the information of the query."""
+EXPECTED = 1.0
+"""Standard deviations above the mean that a passage without a vector yet is taken to have."""
+SPREAD = 0.025
+"""Deviation of cosines where the store is too small to tell."""
+NARROWEST = 0.01
+"""No smaller deviation is believed: a store of near copies says little about what is near."""
+CROWD = 0.3
+"""The nearest of many unrelated passages is nearer than that of few: deviations for each e-fold of passages."""
+CROWD_FROM = 72
+MIDDLE = 3.0
+"""Evidence that makes a score of one half."""
+CORROBORATED = 0.15
+"""Coverage that lets a passage count as an answer however far its vector is."""
+SURE = 0.3
+"""Coverage from which an answer is not called weak."""
+
+RARE = 0.02
+"""An identifier in at most this share of the passages is what a query that names it is about."""
 
 CODE_GONE, CODE_CHANGED = 0.05, 0.6
 RECENT_HALF_LIFE = 7 * DAY
@@ -47,10 +61,15 @@ class Lexical:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """How near the query is to passages in general: over a sample of the store, or all of it."""
+    """How near the query is to passages that do not answer it."""
 
-    mean: float
-    deviation: float
+    mean: float | None = None
+    deviation: float | None = None
+    """Of its cosine to passages in sight, a sample or all of them; None when there are too few to tell."""
+    unrelated: float | None = None
+    """Cosine up to which a passage has nothing to do with it, as the model knows it (`Embedder.unrelated`)."""
+    passages: int = 0
+    """How many passages are in sight; 0 when nobody counted."""
 
 
 def idf(total: int, frequency: int) -> float:
@@ -79,7 +98,7 @@ def bm25(
         One entry per candidate that has any query token.
     """
     worth = {token: weight(token) * idf(total, frequencies.get(token, 0)) for token in query}
-    identifiers = _identifiers(query, worth)
+    identifiers = _identifiers(query, worth, total, frequencies)
     information = sum(worth.values()) or 1.0
     mean = average_length or (sum(map(len, passages.values())) / len(passages) if passages else 1.0) or 1.0
     found: dict[Id, Lexical] = {}
@@ -90,7 +109,7 @@ def bm25(
         norm = K1 * (1 - B + B * len(tokens) / mean)
         score = sum(worth[t] * n * (K1 + 1) / (n + norm) for t, n in counts.items())
         coverage = sum(worth[t] for t in counts) / information
-        found[id] = Lexical(score, coverage, bool(identifiers) and identifiers <= counts.keys())
+        found[id] = Lexical(score, coverage, not identifiers.isdisjoint(counts))
     return found
 
 
@@ -102,11 +121,18 @@ def _counts(tokens: Iterable[str], wanted: Mapping[str, float]) -> dict[str, int
     return counts
 
 
-def _identifiers(query: Sequence[str], worth: Mapping[str, float]) -> frozenset[str]:
-    """The identifiers and numbered names of a query that is about them: half of its information or more."""
-    named = {token for token in query if token.startswith("@") or any(c.isdigit() for c in token)}
-    inside = sum(worth[token] for token in named)
-    return frozenset(named) if named and inside >= 0.5 * sum(worth.values()) else frozenset()
+def _identifiers(
+    query: Sequence[str], worth: Mapping[str, float], total: int, frequencies: Mapping[str, int]
+) -> frozenset[str]:
+    """The rare identifiers of a query that is about them: half of its information or more (B020)."""
+    rare = max(3.0, total * RARE)
+    named = frozenset(t for t in query if t.startswith("@") and 0 < frequencies.get(t, 0) <= rare)
+    inside = sum(worth[token] for token in query if token in named or _part_of(token, named))
+    return named if inside >= 0.5 * sum(worth.values()) else frozenset()
+
+
+def _part_of(token: str, identifiers: Iterable[str]) -> bool:
+    return any(token in identifier[1:].split("_") for identifier in identifiers)
 
 
 # ------------------------------------------------------------------------------------------------------------- fusion
@@ -116,12 +142,14 @@ class Ranked(Generic[Id]):
 
     id: Id
     score: float
-    """In (0, 1]; comparable across queries only roughly."""
+    """In (0, 1): one half where the evidence for and against is even. Comparable across queries, roughly."""
     lexical: float
-    """0 to 1: the text leg's share, before weighting."""
+    """Evidence of the words, in standard deviations: 0 to `WORDS`."""
     vector: float | None
-    """0 to 1: the vector leg's share; None when the passage has no vector."""
+    """Evidence of the vector, in standard deviations above the background; None when the passage has no vector."""
     exact: bool
+    weak: bool = False
+    """Neither leg is sure of it: the reader should know."""
 
 
 def fuse(
@@ -129,40 +157,84 @@ def fuse(
     cosines: Mapping[Id, float],
     background: Background | None = None,
 ) -> list[Ranked[Id]]:
-    """Joins the legs, best first, without what is below the floor. An empty list means: nothing here answers this.
+    """Joins the legs, best first, without what is no answer. An empty list means: nothing here answers this.
+
+    The two kinds of evidence are added. The vector's is how many standard deviations the cosine lies above the query's
+    mean over the store. The words' is the share of the query's information that they cover, so common words in common
+    add nothing, and words that happen to be absent everywhere take nothing away.
 
     Args:
         lexical: from `bm25`, for every candidate that has a query token.
-        cosines: of every candidate that has a vector, also of those that only the text leg found.
-        background: cosine of this query to passages in general; None (no vector leg, or a tiny store) lets the cosines
-            count relative to the best of them.
+        cosines: of every candidate that has a vector, also of those that only the text leg found. Empty when there is
+            no vector leg; the words then decide alone.
+        background: what the cosines are compared with; None compares them with each other.
     """
-    best = max((entry.score for entry in lexical.values()), default=0.0)
+    if not cosines:
+        return _by_words(lexical)
+    scale = _scale(background, cosines)
     ranked = []
     for id in {**lexical, **cosines}:
-        words = lexical.get(id)
-        text = words.score / best * math.sqrt(words.coverage) if words and best else 0.0
-        vector = _nearness(cosines[id], background, cosines) if id in cosines else None
-        exact = words is not None and words.exact
-        score = _join(text, vector, bool(cosines))
-        if exact or score >= FLOOR or (words is not None and words.coverage >= 0.5):
-            ranked.append(Ranked(id, min(1.0, max(score, 1e-6)), text, vector, exact))
-    ranked.sort(key=lambda r: (not r.exact, -r.score, -r.lexical))
+        words, cosine = lexical.get(id), cosines.get(id)
+        coverage, exact = (words.coverage, words.exact) if words else (0.0, False)
+        floor = scale.unrelated
+        if not exact and coverage < CORROBORATED and (cosine is None or (floor is not None and cosine <= floor)):
+            continue
+        nearness = None if cosine is None else scale.evidence(cosine)
+        evidence = (EXPECTED if nearness is None else nearness) + WORDS * coverage
+        weak = not exact and coverage < SURE and (cosine is None or not scale.is_sure(cosine))
+        ranked.append(Ranked(id, _probability(evidence), WORDS * coverage, nearness, exact, weak))
+    ranked.sort(key=lambda r: (not r.exact, -r.score, -lexical[r.id].score if r.id in lexical else 0.0))
     return ranked
 
 
-def _join(text: float, vector: float | None, any_vectors: bool) -> float:
-    if not any_vectors or vector is None:
-        return text
-    return VECTOR_SHARE * vector + (1 - VECTOR_SHARE) * text
+def _by_words(lexical: Mapping[Id, Lexical]) -> list[Ranked[Id]]:
+    """The text leg alone, in the order of BM25; a passage that shares only common words is no answer."""
+    best = max((entry.score for entry in lexical.values()), default=0.0)
+    top = max((entry.coverage for entry in lexical.values()), default=0.0)
+    ranked = [
+        Ranked(
+            id,
+            _probability(EXPECTED + WORDS * top * entry.score / best),
+            WORDS * entry.coverage,
+            None,
+            entry.exact,
+            weak=not entry.exact and entry.coverage < SURE,
+        )
+        for id, entry in lexical.items()
+        if entry.exact or entry.coverage >= CORROBORATED / 3
+    ]
+    ranked.sort(key=lambda r: (not r.exact, -r.score))
+    return ranked
 
 
-def _nearness(cosine: float, background: Background | None, cosines: Mapping[Id, float]) -> float:
-    """0 for what any passage has, 1 for an answer."""
-    if background is None or background.deviation <= 0:
-        return max(0.0, cosine) / max(1e-9, *cosines.values()) if max(cosines.values()) > 0 else 0.0
-    z = (cosine - background.mean) / background.deviation
-    return min(1.0, max(0.0, (z - Z_NOISE) / (Z_SURE - Z_NOISE)))
+def _probability(evidence: float) -> float:
+    """Never quite 0 or 1, so that order survives."""
+    return 1 / (1 + math.exp(min(30.0, MIDDLE - evidence)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    mean: float
+    deviation: float
+    unrelated: float | None
+
+    def evidence(self, cosine: float) -> float:
+        return (cosine - self.mean) / self.deviation
+
+    def is_sure(self, cosine: float) -> bool:
+        return self.unrelated is not None and cosine > self.unrelated + self.deviation
+
+
+def _scale(background: Background | None, cosines: Mapping[Id, float]) -> _Scale:
+    background = background or Background()
+    deviation = max(background.deviation or SPREAD, NARROWEST)
+    mean = background.mean
+    if mean is None:
+        mean = background.unrelated if background.unrelated is not None else min(cosines.values())
+    unrelated = background.unrelated
+    if unrelated is not None and background.passages > CROWD_FROM:
+        unrelated += CROWD * deviation * math.log(background.passages / CROWD_FROM)
+    return _Scale(mean, deviation, unrelated)
 
 
 # ------------------------------------------------------------------------------------------------------- soft signals
