@@ -192,19 +192,19 @@ def test_a_long_running_process_notices_a_new_name_at_once(tmp_path: Path) -> No
     """B134, B125."""
     place = repository(tmp_path / "a", remote="git@github.com:acme/shop.git")
     work = Workplace("", place)
-    assert work.project() == "github.com/acme/shop"
+    assert work.project().project == "github.com/acme/shop"
     run(place, "remote", "set-url", "origin", "git@github.com:acme/store.git")
-    assert work.project() == "github.com/acme/store"
+    assert work.project().project == "github.com/acme/store"
     (place / ".dolmen").write_text("project = parcels\n")
-    assert work.project() == "parcels"
+    assert work.project().project == "parcels"
     (place / ".dolmen").unlink()
-    assert work.project() == "github.com/acme/store"
+    assert work.project().project == "github.com/acme/store"
 
 
 def test_a_project_is_not_asked_of_git_again_while_nothing_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = Workplace("", repository(tmp_path / "a", remote="git@github.com:acme/shop.git"))
-    assert work.project() == "github.com/acme/shop"
+    assert work.project().project == "github.com/acme/shop"
     monkeypatch.setenv("PATH", str(tmp_path))  # git cannot be asked any more
-    assert work.project() == "github.com/acme/shop"
+    assert work.project().project == "github.com/acme/shop"

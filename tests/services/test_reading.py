@@ -62,7 +62,9 @@ def test_browse_tells_what_changed_since_a_time(house: House) -> None:
 
 def test_one_section_of_a_long_memory_can_be_read(house: House) -> None:
     """C-235."""
-    text = "# Guide\nintro\n## Déploy  steps\nmake deploy\n```\n# not a heading\n```\n### detail\nx\n## Rollback\nmake undo\n"
+    text = (
+        "# Guide\nintro\n## Déploy  steps\nmake deploy\n```\n# not a heading\n```\n### detail\nx\n## Undo\nmake undo\n"
+    )
     ref = house.stored(text)
     part = read(house.rt, house.agent, ref, section="## déploy steps").text
     assert part == "## Déploy  steps\nmake deploy\n```\n# not a heading\n```\n### detail\nx\n"
@@ -92,7 +94,7 @@ def test_feedback_names_an_answer_that_was_given(house: House) -> None:
         with pytest.raises(DolmenError) as refused:
             feedback(house.rt, house.agent, bad)
         assert refused.value.code == "invalid-argument"
+    stranger = house.actor(vault="other", person="stranger")
     with pytest.raises(DolmenError) as unknown:
-        stranger = house.actor(vault="other", person="stranger")
         feedback(house.rt, stranger, FeedbackRequest(event, relevant=True))
     assert unknown.value.code == "not-found"

@@ -50,8 +50,9 @@ def test_gibberish_is_answered_with_nothing(knowing_house: House, query: str) ->
 
 def test_a_question_in_other_words_finds_its_memory(knowing_house: House) -> None:
     ref = knowing_house.stored("We rotate the signing keys every ninety days.")
-    for text in ["Lunch is at noon.", "The logo is blue.", "CI runs on every push.", "Invoices go out monthly.",
-                 "The mascot is a heron.", "Use tabs in Go.", "Docs live in the wiki.", "The lift is broken."]:  # fmt: skip
+    for text in ("Lunch is at noon.", "The logo is blue.", "CI runs on every push.", "Invoices go out monthly."):
+        knowing_house.stored(text)
+    for text in ("The mascot is a heron.", "Use tabs in Go.", "Docs live in the wiki.", "The lift is broken."):
         knowing_house.stored(text)
     assert knowing_house.refs("how often do we replace the certificates used for signatures")[0] == ref
     assert knowing_house.refs("서명 키는 얼마나 자주 교체하나요")[0] == ref
@@ -257,3 +258,15 @@ def test_any_query_is_answered(house: House, query: str) -> None:
         house.stored('An anchor memory: "quotes" AND (brackets) NEAR/3 col:on * - \' %.')
     pack = house.recall(query)
     assert pack.budget.used >= 0
+
+
+def test_a_submodule_shows_the_memory_of_what_is_around_it(house: House) -> None:
+    """B121: never an empty surprise; what is written there is its own."""
+    outer = house.stored("Releases of the product are cut on Tuesdays.", project="product")
+    inside = house.actor(project="library", parents=("product",))
+    own = house.stored("Releases of the library follow semver.", inside)
+    assert set(house.refs("releases", inside)) == {outer, own}
+    assert house.refs("releases", project="library") == [own]
+    assert house.refs("releases", project="product") == [outer]
+    with pytest.raises(DolmenError):
+        forget(house.rt, inside, Forget(query="Releases of the product"))

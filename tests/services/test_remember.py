@@ -132,9 +132,10 @@ def test_similar_memories_are_shown_to_the_writer(house: House) -> None:
 def test_similar_memories_are_found_by_meaning(knowing_house: House) -> None:
     """C-111 with embeddings: the measure is calibrated, so that unrelated texts are never called similar."""
     house = knowing_house
-    for n, text in enumerate(["Lunch is at noon", "The cat sleeps", "Invoices are sent monthly", "Use tabs in Go",
-                              "Port 22 is closed", "The logo is blue", "CI runs on push", "Docs live in /docs"]):  # fmt: skip
-        house.stored(f"{text} ({n}).")
+    for text in ("Lunch is at noon.", "The cat sleeps.", "Invoices are sent monthly.", "Use tabs in Go."):
+        house.stored(text)
+    for text in ("Port 22 is closed.", "The logo is blue.", "CI runs on push.", "Docs live in /docs."):
+        house.stored(text)
     first = house.stored("Database migrations are run by the deploy job before the new pods start.")
     result = house.remember("Before new pods start, the deploy job runs the database migrations.")
     assert [s.ref for s in result.similar] == [first]

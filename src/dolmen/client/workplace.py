@@ -37,8 +37,8 @@ class Workplace:
     _watched: tuple[Path, ...] = ()
     _identity: ProjectIdentity | None = field(default=None)
 
-    def project(self) -> str | None:
-        """The project now. Costs a few file look-ups unless something changed.
+    def project(self) -> ProjectIdentity:
+        """The project now, and those around it. Costs a few file look-ups unless something changed.
 
         Raises:
             DolmenError: `invalid-project`.
@@ -47,7 +47,7 @@ class Workplace:
             self._identity = default_project(self.configured, self.directory)
             self._watched = self._files()
             self._seen = self._signs()
-        return self._identity.project
+        return self._identity
 
     def _files(self) -> tuple[Path, ...]:
         if self.configured:

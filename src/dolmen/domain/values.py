@@ -34,6 +34,8 @@ class Actor:
     """The id of the connection; `local` for the command line and for keyless loopback."""
     project: str | None = None
     """The default project of the connection, already normalised; None for the user scope."""
+    parents: tuple[str, ...] = ()
+    """Projects around the default one, when it is a submodule: its reads show their memories too (B121)."""
     toolset: Toolset = "core"
     session: str | None = None
     """The agent's conversation, when the client names it."""

@@ -82,7 +82,8 @@ def _targets(tx: Tx, actor: Actor, request: Forget) -> tuple[list[Memory], bool]
     if named:
         return [existing(tx, actor, ref) for ref in dict.fromkeys(named)], False
     statuses = STATUSES if request.mode == "purge" else ("active", "proposed")
-    sight = visible(tx, actor, request.project, statuses=statuses, include_expired=True)
+    own = replace(actor, parents=())  # a submodule reads what is around it, but forgets only its own
+    sight = visible(tx, own, request.project, statuses=statuses, include_expired=True)
     found = containing(tx, sight, request.query or "", QUERY_LIMIT + 1)
     if not found:
         raise DolmenError("not-found", "Nothing in sight contains these words.", "Recall first, then forget by ref.")

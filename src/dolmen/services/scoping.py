@@ -29,11 +29,18 @@ def scope_for(tx: Tx, actor: Actor, project: str | None) -> str:
 
 
 def scopes_for(tx: Tx, actor: Actor, project: str | None) -> tuple[str, ...] | None:
-    """The scopes that a read sees: the project and, always, the user's own (C-28); None for every project."""
+    """The scopes that a read sees: the project and, always, the user's own (C-28); None for every project.
+
+    The default project of a connection inside a submodule brings the projects around it along (B121).
+    """
     if project == EVERY_PROJECT:
         return None
     scope = scope_for(tx, actor, project)
-    return (USER_SCOPE,) if scope == USER_SCOPE else (USER_SCOPE, scope)
+    if scope == USER_SCOPE:
+        return (USER_SCOPE,)
+    own = actor.parents and scope == scope_for(tx, actor, None)
+    around = tuple(tx.scopes.resolve(actor.vault, scope_of(parent)) for parent in actor.parents) if own else ()
+    return (USER_SCOPE, scope, *around)
 
 
 def visible(tx: Tx, actor: Actor, project: str | None, **conditions: Any) -> Filter:

@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -17,6 +18,7 @@ from dolmen.interfaces.cli.output import Output
 
 if TYPE_CHECKING:
     from dolmen.app import App
+    from dolmen.domain.identity import ProjectIdentity
     from dolmen.domain.values import Actor
     from dolmen.services.runtime import Runtime
     from dolmen.settings import Loaded, Settings
@@ -35,7 +37,7 @@ class Here:
         self.out = Output(as_json=as_json)
         self._flags = flags
         self._loaded: Loaded | None = None
-        self._project: list[str | None] = []
+        self._identity: list[ProjectIdentity] = []
 
     def flag(self, **flags: object) -> None:
         """Adds flags of this command that are settings; None was not given."""
@@ -78,17 +80,24 @@ class Here:
         from dolmen.services.accounts import local_actor
 
         with self.app(models=models) as app:
-            project = self.project if in_project else None
-            yield app.runtime, local_actor(app.runtime, agent=AGENT, project=project, human=True)
+            person = local_actor(app.runtime, agent=AGENT, human=True)
+            if in_project:
+                person = replace(person, project=self.identity.project, parents=self.identity.parents)
+            yield app.runtime, person
 
     @property
     def project(self) -> str | None:
         """The default project: as set, else that of the working directory; the same that `dolmen mcp` takes (B134)."""
-        if not self._project:
+        return self.identity.project
+
+    @property
+    def identity(self) -> ProjectIdentity:
+        """The default project and, inside a submodule, those around it."""
+        if not self._identity:
             from dolmen.client.workplace import default_project
 
-            self._project.append(default_project(self.settings.project, Path.cwd()).project)
-        return self._project[0]
+            self._identity.append(default_project(self.settings.project, Path.cwd()))
+        return self._identity[0]
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Asks before something is destroyed.

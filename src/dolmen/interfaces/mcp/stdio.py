@@ -17,6 +17,7 @@ from typing import Any, Self
 import anyio
 import anyio.to_thread
 
+from dolmen.domain.identity import ProjectIdentity
 from dolmen.domain.values import Actor, Toolset
 from dolmen.interfaces.mcp import sdk
 from dolmen.interfaces.mcp.registry import Face, face
@@ -33,7 +34,7 @@ def run(
     actor: Actor,
     toolset: Toolset = "core",
     *,
-    project: Callable[[], str | None] | None = None,
+    project: Callable[[], ProjectIdentity] | None = None,
     greeted: Callable[[], None] = lambda: None,
     ended: Callable[[], None] = lambda: None,
 ) -> None:
@@ -50,7 +51,10 @@ def run(
         greeted()
 
     def resolve(_: Context) -> Actor:
-        return actor if project is None else replace(actor, project=project())
+        if project is None:
+            return actor
+        here = project()
+        return replace(actor, project=here.project, parents=here.parents)
 
     anyio.run(_serve, rt, resolve, face(toolset), settled, ended)
 
