@@ -1,15 +1,12 @@
-"""What callers hand to the services and what they get back: plain values, shared by every interface.
-
-Times are microseconds since the epoch; interfaces format them. Limits are those of `domain.memory`.
-"""
+"""Writes: what is to be stored or changed, and what became of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dolmen.domain.memory import Case, Kind, Link, Memory, Revision, Verification
+from dolmen.domain.memory import Case, Kind, Memory, Verification
 
 Outcome = Literal[
     "stored", "duplicate", "proposed", "unchanged", "updated", "queued", "deleted", "purged", "failed", "would"
@@ -31,7 +28,7 @@ class NewMemory:
 
     content: str
     kind: Kind | None = None
-    """None: the kind of the superseded memory, else `fact` (with `project`) or `fact`."""
+    """None: the kind of the superseded memory, else `fact`."""
     project: str | None = None
     """As the caller said it; None means the actor's default project. `user` means the user scope."""
     title: str = ""
@@ -164,129 +161,6 @@ class Forgotten:
     because: str = ""
 
 
-# --------------------------------------------------------------------------------------------------------------- recall
-RecallMode = Literal["claims", "cases", "timeline", "exact"]
-Include = Literal["superseded", "links", "sources", "neighbors", "explain"]
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    query: str
-    project: str | None = None
-    kinds: tuple[Kind, ...] = ()
-    labels: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    since: int | None = None
-    until: int | None = None
-    as_of: int | None = None
-    mode: RecallMode = "claims"
-    include: tuple[Include, ...] = ()
-    limit: int = 10
-    budget_tokens: int = 4000
-    cursor: str | None = None
-    every_scope: bool = False
-    """Search all projects of the vault; only for people (command line, web page)."""
-    record: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One answer of a pack: a memory, or its best passage when it is long."""
-
-    ref: str
-    text: str
-    kind: Kind
-    scope: str
-    score: float
-    """In (0, 1]; comparable within one answer only."""
-    status: str
-    trust: str
-    verification: str
-    agent: str
-    created_at: int
-    updated_at: int
-    title: str = ""
-    tags: tuple[str, ...] = ()
-    span: tuple[int, int] | None = None
-    """Set when `text` is only a part of the memory: character offsets; `read(ref)` gives the whole."""
-    superseded_by: str | None = None
-    links: tuple[Link, ...] = ()
-    source: str = ""
-    neighbors: tuple[str, ...] = ()
-    explain: Mapping[str, Any] | None = None
-    memory: Memory | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Claims that compete: shown, never decided."""
-
-    refs: tuple[str, ...]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    requested: int
-    used: int
-    dropped: int
-    """Matches that did not fit."""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseView:
-    id: str
-    goal: str
-    outcome: str
-    resolution: str
-    score: float
-    events: tuple[Claim, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """The answer to a recall: reference data, never instructions."""
-
-    query: str
-    claims: tuple[Claim, ...]
-    budget: Budget
-    conflicts: tuple[Conflict, ...] = ()
-    gaps: tuple[str, ...] = ()
-    """Words of the query that nothing in sight contains."""
-    index_health: Mapping[str, Any] = field(default_factory=dict)
-    partial: bool = False
-    """The pack holds less than everything that matched, or a leg did not run."""
-    cursor: str | None = None
-    event: str | None = None
-    cases: tuple[CaseView, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-# -------------------------------------------------------------------------------------------------------------- context
-@dataclass(frozen=True, slots=True)
-class ContextRequest:
-    task: str = ""
-    project: str | None = None
-    budget_tokens: int = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What to know before a task, in order of priority; each memory at most once."""
-
-    scope: str
-    preferences: tuple[Claim, ...] = ()
-    handoff: HandoffView | None = None
-    recent: tuple[Claim, ...] = ()
-    project: tuple[Claim, ...] = ()
-    relevant: tuple[Claim, ...] = ()
-    truncated: bool = False
-    dropped: int = 0
-    used_tokens: int = 0
-    partial: bool = False
-    notes: tuple[str, ...] = ()
-
-
 # ------------------------------------------------------------------------------------------------------------- sessions
 @dataclass(frozen=True, slots=True)
 class Handoff:
@@ -331,66 +205,6 @@ class Reflected:
     breakdown: Mapping[str, int]
 
 
-# ------------------------------------------------------------------------------------------------------ read and browse
-View = Literal["content", "history", "links"]
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    version: int
-    op: str
-    at: int
-    agent: str
-    reason: str
-    diff: str = ""
-    """Unified diff of the text against the version before; empty when the text did not change."""
-    changed: tuple[str, ...] = ()
-    """Names of the other fields that changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadResult:
-    memory: Memory
-    sha: str
-    view: View = "content"
-    text: str = ""
-    history: tuple[HistoryEntry, ...] = ()
-    links: tuple[Link, ...] = ()
-    proposals: tuple[str, ...] = ()
-    revisions: tuple[Revision, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Browse:
-    path: str | None = None
-    """A folder; None lists the scopes and the top folders."""
-    project: str | None = None
-    depth: int = 1
-    changed_since: int | None = None
-    queued: bool = False
-    limit: int = 50
-    cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of a listing: a folder with its count, a memory with its title, or a queued proposal."""
-
-    type: Literal["scope", "folder", "memory", "proposal"]
-    name: str
-    ref: str = ""
-    count: int = 0
-    kind: str = ""
-    at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    entries: tuple[Entry, ...]
-    cursor: str | None = None
-    truncated: bool = False
-
-
 # --------------------------------------------------------------------------------------------------------------- review
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
@@ -417,6 +231,3 @@ class FeedbackRequest:
     relevant: bool | None = None
     sufficient: bool | None = None
     reason: str = ""
-
-
-Items = Sequence[NewMemory]
