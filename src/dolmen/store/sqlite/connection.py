@@ -33,7 +33,7 @@ def connect(path: Path, *, writable: bool, durable: bool = True) -> apsw.Connect
             f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -4000;"
             f"PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA secure_delete = ON;"
             f"PRAGMA wal_autocheckpoint = {WAL_PAGES}; PRAGMA recursive_triggers = OFF; PRAGMA trusted_schema = OFF"
-        )
+        ).fetchall()  # a cursor stops at each statement that gives rows
         if not writable:
             connection.execute("PRAGMA query_only = ON")
     except apsw.Error as error:

@@ -27,7 +27,7 @@ from dolmen.store.sqlite.search import SharedIndex, SqliteIndex, tidy
 from dolmen.store.sqlite.session import SqliteSession
 from dolmen.store.tx import Transaction
 
-IDLE_READERS = 4
+IDLE_READERS = 3
 """Connections for reading that stay open when nobody reads."""
 
 
@@ -41,9 +41,15 @@ class SqliteStore:
 
     engine: EngineName = "sqlite"
 
-    def __init__(self, path: Path | None, clock: Callable[[], int], new_id: Callable[[], str]) -> None:
-        """Opens the file, or a private one that is gone after `close()`."""
-        self._clock, self._new_id = clock, new_id
+    def __init__(
+        self, path: Path | None, clock: Callable[[], int], new_id: Callable[[], str], patience: float = PATIENCE
+    ) -> None:
+        """Opens the file, or a private one that is gone after `close()`.
+
+        Args:
+            patience: seconds that a write waits for others.
+        """
+        self._clock, self._new_id, self._patience = clock, new_id, patience
         self._temporary = Path(tempfile.mkdtemp(prefix="dolmen-")) if path is None else None
         self.path = self._temporary / "memory.db" if self._temporary else Path(os.path.abspath(path or ""))
         self._closed = False
@@ -54,6 +60,7 @@ class SqliteStore:
 
     def _begin_life(self) -> None:
         """What a process has of its own."""
+        self._process = os.getpid()
         self._readers: list[apsw.Connection] = []
         self._writer: apsw.Connection | None = None
         self._write_lock = threading.Lock()
@@ -64,12 +71,14 @@ class SqliteStore:
     def forked(self) -> None:
         """Called in the child: leaves the parent's connections alone, for ever (closing them would touch its locks)."""
         _ABANDONED.append((self._readers, self._writer))
+        self._temporary = None
         self._begin_life()
 
     # ------------------------------------------------------------------------------------------------- transactions
     @contextmanager
     def read(self) -> Iterator[Tx]:
         self._check_open()
+        process = os.getpid()
         try:
             connection = self._readers.pop()
         except IndexError:
@@ -78,8 +87,8 @@ class SqliteStore:
             self._execute(connection, "BEGIN")
             yield self._transaction(SqliteSession(connection, self._clock(), str(self.path), False))
         finally:
-            self._end(connection, "ROLLBACK")
-            if len(self._readers) < IDLE_READERS and not self._closed:
+            self._own(process)
+            if self._ended(connection) and len(self._readers) < IDLE_READERS and not self._closed:
                 self._readers.append(connection)
             else:
                 connection.close()
@@ -91,27 +100,52 @@ class SqliteStore:
 
     @contextmanager
     def exclusive(self) -> Iterator[SqliteSession]:
-        """The process's and the file's write lock, in this order. Raises `store-busy` after `PATIENCE` seconds."""
+        """The process's and the file's write lock, in this order. Raises `store-busy` when that takes too long."""
         self._check_open()
-        if self._write_thread == threading.get_ident():
-            raise DolmenError("internal", "A write inside a write would wait for itself.", "Use the open transaction.")
-        deadline = time.monotonic() + PATIENCE
-        if not self._write_lock.acquire(timeout=PATIENCE):
-            raise busy()
-        try:
-            self._write_thread = threading.get_ident()
-            connection = self._writer or self._connect(writable=True)
-            self._writer = connection
+        process = os.getpid()
+        deadline = time.monotonic() + self._patience
+        with self._alone():
+            connection = self._writer = self._writer or self._connect(writable=True)
             connection.set_busy_timeout(max(int((deadline - time.monotonic()) * 1000), 1))
-            self._execute(connection, "BEGIN IMMEDIATE")
             try:
+                self._execute(connection, "BEGIN IMMEDIATE")
                 yield SqliteSession(connection, self._clock(), str(self.path), True)
+                self._own(process)
                 self._execute(connection, "COMMIT")
             finally:
-                self._end(connection, "ROLLBACK")
+                self._own(process)
+                if not self._ended(connection):
+                    connection.close()
+                    self._writer = None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """The writer's connection is one thread's at a time."""
+        if self._write_thread == threading.get_ident():
+            raise DolmenError("internal", "A write inside a write would wait for itself.", "Use the open transaction.")
+        lock = self._write_lock
+        if not lock.acquire(timeout=self._patience):
+            raise busy()
+        self._write_thread = threading.get_ident()
+        try:
+            yield
         finally:
             self._write_thread = 0
-            self._write_lock.release()
+            lock.release()
+
+    def _own(self, process: int) -> None:
+        """A child that was forked inside a transaction must not end its parent's."""
+        if os.getpid() != process:
+            raise DolmenError("internal", "A transaction was carried into another process.", "Begin a new one there.")
+
+    def _ended(self, connection: apsw.Connection) -> bool:
+        """Rolls back what was not committed; False when the connection is of no use any more."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except apsw.Error:
+            return False
+        return True
 
     def _transaction(self, session: SqliteSession) -> Transaction:
         return Transaction(
@@ -126,10 +160,6 @@ class SqliteStore:
             connection.execute(statement)
         except apsw.Error as error:
             raise translate(error, str(self.path)) from error
-
-    def _end(self, connection: apsw.Connection, statement: str) -> None:
-        if connection.in_transaction:
-            self._execute(connection, statement)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -169,24 +199,22 @@ class SqliteStore:
             tx.accounts.vaults()
 
     def tidy(self) -> None:
-        self._check_open()
         with self.exclusive() as session:
             tidy(session)
-        with self._write_lock:
-            connection = self._writer
-            if connection is not None:
-                try:
-                    connection.set_busy_timeout(100)
-                    connection.execute("PRAGMA analysis_limit = 400; PRAGMA optimize")
-                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                except apsw.BusyError:
-                    pass  # somebody reads; the log is cut the next time
-                except apsw.Error as error:
-                    raise translate(error, str(self.path)) from error
+            session.script("PRAGMA analysis_limit = 400; PRAGMA optimize")
+        with self._alone():
+            connection = self._writer = self._writer or self._connect(writable=True)
+            connection.set_busy_timeout(100)
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                pass  # somebody reads; the log is cut the next time
+            except apsw.Error as error:
+                raise translate(error, str(self.path)) from error
 
     def close(self) -> None:
         self._closed = True
-        with self._write_lock:
+        with self._alone():
             while self._readers:
                 self._readers.pop().close()
             if self._writer is not None:

@@ -14,6 +14,9 @@ from pathlib import Path
 
 from dolmen.domain.errors import DolmenError
 
+HEADER = b"SQLite format 3\0"
+"""How every SQLite file begins (https://sqlite.org/fileformat2.html, 1.3)."""
+
 # fmt: off
 NETWORK = frozenset([
     "nfs", "nfs3", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afs", "afpfs", "9p", "ceph", "glusterfs", "lustre",
@@ -33,8 +36,12 @@ def prepare(path: Path) -> None:
         missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(mode=0o700, exist_ok=True)
-        refuse_network(path.parent)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        refuse_network(path.parent, file_system(path.parent))
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            beginning = os.read(descriptor, len(HEADER))
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise DolmenError(
             "unavailable",
@@ -42,9 +49,16 @@ def prepare(path: Path) -> None:
             "Check that the folder is there and that you may write in it, or set another one in DOLMEN_DATABASE.",
         ) from error
 
+    if beginning not in (b"", HEADER):  # SQLite itself would take a very short file for an empty one and overwrite it
+        raise DolmenError(
+            "unavailable",
+            f"{path} is no Dolmen store.",
+            "Set DOLMEN_DATABASE to another path, or move the file away.",
+        )
 
-def refuse_network(folder: Path) -> None:
-    kind = file_system(folder)
+
+def refuse_network(folder: Path, kind: str | None) -> None:
+    """Raises DolmenError `store-unsafe` for a type of file system that machines share."""
     if kind in NETWORK:
         raise DolmenError(
             "store-unsafe",

@@ -68,7 +68,7 @@ class SqliteSession:
 
     def script(self, text: str) -> None:
         try:
-            self.connection.execute(text)
+            self.connection.execute(text).fetchall()  # a cursor stops at each statement that gives rows
         except apsw.Error as error:
             raise self._refusal(error) from error
 
