@@ -57,6 +57,11 @@ def test_the_key_of_any_text_ignores_what_is_added_at_its_end(text: str, added: 
         assert content_key("  " + text) == key
 
 
+def test_the_key_of_a_megabyte_of_dots_takes_linear_time() -> None:
+    """A pattern that looks for the end from every dot would take days."""
+    assert len(content_key("." * 1_000_000 + "a")) == 64
+
+
 @pytest.mark.parametrize(
     ("one", "two", "similarity"),
     [

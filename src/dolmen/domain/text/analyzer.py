@@ -32,6 +32,8 @@ from dolmen.domain.text.scripts import CLUSTERS, HAN_KANA, HANGUL, SYMBOLS, UNSP
 from dolmen.domain.text.stem import stem
 from dolmen.domain.text.stopwords import ENDINGS, FUNCTION_WORDS, PARTICLES
 
+ANALYZER_VERSION = 1
+"""Goes up with every change of the tokens; an index of another version is rebuilt from the texts."""
 MAX_TOKEN_BYTES = 64
 TOKEN_MARKS = "_=@~"
 

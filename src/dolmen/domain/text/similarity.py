@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_TRAILING = re.compile(r"[\s.!?,;:…。！？、，；：．｡､]+\Z")
+_TRAILING = " .!?,;:…。！？、，；：．｡､"
 _WORDS = re.compile(r"[^\W_]+")
 _KEPT = 32
 """Characters of the longest word whose trigrams are remembered."""
@@ -21,7 +21,7 @@ def content_key(text: str) -> str:
     """
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     collapsed = " ".join(folded.split())
-    bare = _TRAILING.sub("", collapsed) or collapsed
+    bare = collapsed.rstrip(_TRAILING) or collapsed
     return hashlib.sha256(bare.encode("utf-8", "surrogatepass")).hexdigest()
 
 
