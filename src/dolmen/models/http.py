@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from dolmen.models.breaker import Breaker
 from dolmen.models.contract import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 10.0  # seconds for one request
 ATTEMPTS = 2
+QUERY_TIMEOUT = 4.0  # somebody waits for the answer, and the words alone answer too
 BATCH_TEXTS = 64
 BATCH_CHARACTERS = 64_000  # servers refuse large bodies; at about 3 characters a token this is 20,000 tokens
 QUERY_CACHE = 512
@@ -57,6 +59,7 @@ class HttpEmbedder:
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
         self._closed = False
+        self._breaker = Breaker()
         self._query_vector = lru_cache(maxsize=QUERY_CACHE)(self._encode_query)
 
     @property
@@ -94,31 +97,38 @@ class HttpEmbedder:
         self._query_vector.cache_clear()
 
     def _encode_query(self, text: str) -> Vector:
-        vector: Vector = self._request([self._endpoint.query_prefix + text])[0]
+        vector: Vector = self._request([self._endpoint.query_prefix + text], QUERY_TIMEOUT)[0]
         vector.setflags(write=False)  # the cache hands the same array to every caller
         return vector
 
-    def _request(self, texts: Sequence[str]) -> Vectors:
+    def _request(self, texts: Sequence[str], timeout: float = TIMEOUT) -> Vectors:
         body: dict[str, object] = {"model": self._endpoint.model, "input": [_sendable(t) for t in texts]}
         if self._endpoint.dimensions:
             body["dimensions"] = self._endpoint.dimensions
-        vectors = _vectors(self._answer(body), len(texts))
+        self._breaker.check()
+        vectors = _vectors(self._answer(body, timeout), len(texts))
+        self._breaker.succeeded()
         if self._dim and vectors.shape[1] != self._dim:
             raise ModelUnavailable(f"it answered with {vectors.shape[1]} dimensions instead of {self._dim}", _FIX)
         self._dim = vectors.shape[1]
         return vectors
 
-    def _answer(self, body: dict[str, object]) -> bytes:
-        """The body of a successful answer, after at most one more attempt."""
+    def _answer(self, body: dict[str, object], timeout: float) -> bytes:
+        """The body of a successful answer, after at most one more attempt. A server that hangs is not asked again: the
+        pause begins."""
         import httpx2
 
         client = self._connected()
         reason = ""
         for attempt in range(ATTEMPTS):
             try:
-                response = client.post(self._endpoint.address, content=json.dumps(body).encode())
-            except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError) as failure:
-                reason = f"{type(failure).__name__} from {self._endpoint.address}"
+                response = client.post(self._endpoint.address, content=json.dumps(body).encode(), timeout=timeout)
+            except httpx2.TimeoutException:
+                failure = ModelUnavailable(f"no answer in {timeout:.0f} s from {self._endpoint.address}", _FIX)
+                self._breaker.failed(failure)
+                raise failure from None
+            except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError) as error:
+                reason = f"{type(error).__name__} from {self._endpoint.address}"
             else:
                 if response.status_code == 200:
                     return response.content
