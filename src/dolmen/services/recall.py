@@ -73,7 +73,7 @@ def _sight(tx: Tx, actor: Actor, request: Recall) -> Filter:
         tags=request.tags,
         since=request.since,
         until=request.until,
-        as_of=request.as_of,
+        as_of=None if request.as_of is None else min(request.as_of, tx.now),
     )
 
 

@@ -307,3 +307,12 @@ def test_an_internal_failure_tells_an_id_that_the_log_explains(
     assert error["code"] == "internal"
     assert "revision" not in json.dumps(error)
     assert any(error["id"] in record.getMessage() and record.exc_info for record in caplog.records)
+
+
+def test_until_and_as_of_a_day_include_that_day(served: Served) -> None:
+    """B166: the same contract for both ends; today is not over, and what was stored today is in it."""
+    ref = store(served, "The heron nests in May.")
+    for bounds in ({"until": "today"}, {"as_of": "today"}, {"since": "today"}, {"until": "오늘"}):
+        assert [c["ref"] for c in served.call("recall", query="heron", **bounds)["claims"]] == [ref], bounds
+    assert served.call("recall", query="heron", until="yesterday")["claims"] == []
+    assert served.call("recall", query="heron", as_of="yesterday")["claims"] == []

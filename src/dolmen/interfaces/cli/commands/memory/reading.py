@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -54,7 +54,7 @@ def list_(
             tags=tags,
             folder=folder,
             since=_time(here, rt, since),
-            until=_time(here, rt, until),
+            until=_time(here, rt, until, "end"),
             order=order,
             limit=limit,
             cursor=full_ref(rt, actor, cursor) if cursor else None,
@@ -74,13 +74,13 @@ def _statuses(given: tuple[str, ...]) -> Any:
     return given or ("active",)
 
 
-def _time(here: Here, rt: Runtime, said: str | None) -> int | None:
+def _time(here: Here, rt: Runtime, said: str | None, edge: Literal["start", "end"] = "start") -> int | None:
     if said is None:
         return None
     from dolmen.domain.timeframe import parse
 
     with rt.store.read() as tx:
-        return parse(said, tx.now, here.settings.zone)
+        return parse(said, tx.now, here.settings.zone, edge=edge)
 
 
 @click.command()
@@ -124,8 +124,8 @@ def search(
             kinds=kinds,  # type: ignore[arg-type]  # click let only kinds through
             tags=tags,
             since=_time(here, rt, since),
-            until=_time(here, rt, until),
-            as_of=_time(here, rt, as_of),
+            until=_time(here, rt, until, "end"),
+            as_of=_time(here, rt, as_of, "end"),
             mode="exact" if exact else "claims",
             include=("sources", *include),
             limit=limit,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from dolmen.domain.timeframe import parse
 from dolmen.domain.values import Actor
@@ -40,8 +40,8 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             kinds=tuple(args.get("kinds", ())),
             tags=tuple(args.get("tags", ())),
             since=_time(rt, args, "since", now),
-            until=_time(rt, args, "until", now),
-            as_of=_time(rt, args, "as_of", now),
+            until=_time(rt, args, "until", now, "end"),
+            as_of=_time(rt, args, "as_of", now, "end"),
             mode=args.get("mode", "claims"),
             include=tuple(args.get("include", ())),
             limit=args.get("limit", 10),
@@ -148,6 +148,7 @@ def browse(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     return compact({"entries": entries, "cursor": listing.cursor, "truncated": listing.truncated}, "entries")
 
 
-def _time(rt: Runtime, args: Arguments, name: str, now: int) -> int | None:
+def _time(rt: Runtime, args: Arguments, name: str, now: int, edge: Literal["start", "end"] = "start") -> int | None:
+    """The moment that an argument names; `until` and `as_of` a day mean its end (B166)."""
     value = args.get(name)
-    return None if value is None else parse(value, now, rt.options.zone)
+    return None if value is None else parse(value, now, rt.options.zone, edge=edge)
