@@ -265,7 +265,7 @@ def test_errors_of_opening_are_told_apart(postgres_url: str, open_at: Open) -> N
         (postgres_url.replace("/test_", "/no_such_"), "configuration"),
         (postgres_url.replace("dolmen@", "nobody_at_all@"), "configuration"),
         ("postgresql://dolmen@127.0.0.1:9/nothing?connect_timeout=1", "unavailable"),
-        ("postgresql://dolmen@host:no_port/x", "configuration"),
+        ("postgresql://dolmen@127.0.0.1:no_port/x", "configuration"),
     ):
         with pytest.raises(DolmenError) as refused:
             open_at(url)

@@ -80,9 +80,8 @@ def location(given: dict[str, Any]) -> str:
     host, port = str(given.get("host") or ""), given.get("port")
     folder = host.startswith("/")
     server = "" if folder else host + (f":{port}" if port else "")
-    return f"postgresql://{user}{server}/{quote(given.get('dbname') or '', safe='')}" + (
-        f"?host={host}" if folder else ""
-    )
+    name = quote(given.get("dbname") or "", safe="")
+    return f"postgresql://{user}{server}/{name}" + (f"?host={host}" if folder else "")
 
 
 def connect(given: dict[str, Any], patience: float = PATIENCE) -> Connection:
