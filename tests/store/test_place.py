@@ -75,7 +75,12 @@ def test_the_store_is_its_owners_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
     for file in folder.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, file.name
-    assert sorted(file.name for file in folder.iterdir()) == ["memory.db", "memory.db-shm", "memory.db-wal"]
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "memory.db",
+        "memory.db-queue",
+        "memory.db-shm",
+        "memory.db-wal",
+    ]
     store.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from dolmen.store.opening import now, open_store
 from dolmen.store.sqlite.connection import WAL_LIMIT
 from dolmen.store.sqlite.engine import SqliteStore
 from dolmen.store.sqlite.errors import translate
+from dolmen.store.sqlite.queue import Turnstile
 from tests.contract.given import Clock, Desk, unit
 
 
@@ -235,3 +237,59 @@ def test_a_forked_child_has_connections_of_its_own(path: Path) -> None:
     command = [sys.executable, "-c", FORK, f"sqlite:///{path}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("good", 0), done.stderr
+
+
+GREEDY = """
+import sys, time
+from dolmen.store.opening import open_store
+store = open_store(sys.argv[1])
+print("writing", flush=True)
+end = time.monotonic() + float(sys.argv[2])
+while time.monotonic() < end:
+    with store.write() as tx:
+        for n in range(30):
+            tx.accounts.set("v", f"key {n}", str(time.monotonic()))
+store.close()
+"""
+
+
+def test_a_write_waits_for_its_turn_only_however_greedy_other_processes_are(desk: Desk, path: Path) -> None:
+    """Without a queue, a write waited up to twelve seconds behind three that never pause."""
+    command = [sys.executable, "-c", GREEDY, f"sqlite:///{path}", "4"]
+    greedy = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    for process in greedy:
+        assert process.stdout is not None
+        process.stdout.readline()
+    waits = []
+    for n in range(15):
+        began = time.monotonic()
+        with desk.store.write() as tx:
+            waits.append(time.monotonic() - began)
+            tx.accounts.set("v", "modest", str(n))
+    for process in greedy:
+        process.communicate()
+        assert process.returncode == 0
+    assert max(waits) < 2.5
+
+
+def test_a_stuck_holder_of_the_turnstile_stops_nobody(path: Path) -> None:
+
+    script = (
+        "import sys, time, pathlib; from dolmen.store.sqlite.queue import Turnstile\n"
+        "with Turnstile(pathlib.Path(sys.argv[1])).turn(time.monotonic() + 9):\n"
+        "    print('held', flush=True); sys.stdin.readline()"
+    )
+    store = SqliteStore(path, now, rising(now), patience=0.4)
+    stuck = subprocess.Popen(
+        [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert stuck.stdout is not None
+    assert stuck.stdout.readline() == "held\n"
+    with store.write() as tx:
+        tx.accounts.add_vault("v", "n", "o", "O")
+    stuck.communicate("\n")
+    turnstile = Turnstile(path)
+    with turnstile.turn(time.monotonic()):
+        pass
+    turnstile.close()
+    store.close()

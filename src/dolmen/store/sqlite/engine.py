@@ -23,6 +23,7 @@ from dolmen.store.sql import queries
 from dolmen.store.sqlite.connection import PATIENCE, WAL_LIMIT, connect
 from dolmen.store.sqlite.errors import busy, translate
 from dolmen.store.sqlite.place import prepare
+from dolmen.store.sqlite.queue import STEP, Turnstile
 from dolmen.store.sqlite.search import SharedIndex, SqliteIndex, tidy
 from dolmen.store.sqlite.session import SqliteSession
 from dolmen.store.tx import Transaction
@@ -65,12 +66,13 @@ class SqliteStore:
         self._writer: apsw.Connection | None = None
         self._write_lock = threading.Lock()
         self._write_thread = 0
+        self._turnstile = Turnstile(self.path)
         self._scopes: ScopeCache = {}
         self._index = SharedIndex()
 
     def forked(self) -> None:
         """Called in the child: leaves the parent's connections alone, for ever (closing them would touch its locks)."""
-        _ABANDONED.append((self._readers, self._writer))
+        _ABANDONED.append((self._readers, self._writer, self._turnstile))
         self._temporary = None
         self._begin_life()
 
@@ -106,9 +108,10 @@ class SqliteStore:
         deadline = time.monotonic() + self._patience
         with self._alone():
             connection = self._writer = self._writer or self._connect(writable=True)
-            connection.set_busy_timeout(max(int((deadline - time.monotonic()) * 1000), 1))
             try:
-                self._execute(connection, "BEGIN IMMEDIATE")
+                with self._turnstile.turn(deadline - self._patience / 2):
+                    connection.set_busy_handler(_until(deadline))
+                    self._execute(connection, "BEGIN IMMEDIATE")
                 yield SqliteSession(connection, self._clock(), str(self.path), True)
                 self._own(process)
                 self._execute(connection, "COMMIT")
@@ -220,8 +223,19 @@ class SqliteStore:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+            self._turnstile.close()
         if self._temporary:
             shutil.rmtree(self._temporary, ignore_errors=True)
+
+
+def _until(deadline: float) -> Callable[[int], bool]:
+    """A busy handler that tries every millisecond: SQLite's own waits up to a tenth of a second between two tries."""
+
+    def again(_tries: int) -> bool:
+        time.sleep(STEP)
+        return time.monotonic() < deadline
+
+    return again
 
 
 def _size(path: Path) -> int:
