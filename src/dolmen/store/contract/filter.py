@@ -1,0 +1,38 @@
+"""What a read may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dolmen.domain.memory import Kind, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a read may see: built only by `services.scoping`, applied only by `store.filter`, before any cut.
+
+    With `as_of`, the filter speaks of the past: a memory qualifies by the state that it had at that time.
+    """
+
+    vault: str
+    scopes: tuple[str, ...] | None
+    """Scope names; None means every scope of the vault (the owner's command line and export)."""
+    now: int
+    statuses: tuple[Status, ...] = ("active",)
+    kinds: tuple[Kind, ...] = ()
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """All of them must be there."""
+    since: int | None = None
+    until: int | None = None
+    """Bounds of `created_at`: since <= created_at < until."""
+    as_of: int | None = None
+    case: str | None = None
+    session: str | None = None
+    folder: str | None = None
+    """The folder itself and everything below it."""
+    include_expired: bool = False
+
+
+Order = Literal["newest", "oldest", "changed", "importance"]

@@ -1,0 +1,229 @@
+"""Rows and who keeps them: a port for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from dolmen.domain.access import Connection
+from dolmen.domain.memory import Kind, Link, Memory, Revision
+from dolmen.domain.proposal import Proposal, ProposalStatus
+from dolmen.domain.values import Change
+from dolmen.store.contract.filter import Filter, Order
+
+
+@dataclass(frozen=True, slots=True)
+class RecallEvent:
+    id: str
+    vault: str
+    at: int
+    connection: str
+    agent: str
+    query: str
+    refs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    id: str
+    vault: str
+    at: int
+    connection: str
+    agent: str
+    event: str | None
+    refs: tuple[str, ...]
+    relevant: bool | None
+    sufficient: bool | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    id: str
+    vault: str
+    at: int
+    connection: str
+    agent: str
+    op: str
+    detail: str = ""
+    origin: str = ""
+
+
+class Memories(Protocol):
+    """Memories, their tags and their revisions. Another vault's id is as good as unknown."""
+
+    def add(self, memory: Memory, content_key: str) -> bool:
+        """Adds it; False, and nothing added, when an active or proposed memory of the same vault, scope, label and kind
+        has the same `content_key`, also when another process is adding it right now."""
+
+    def get(self, vault: str, id: str) -> Memory | None: ...
+
+    def many(self, vault: str, ids: Sequence[str]) -> dict[str, Memory]: ...
+
+    def by_content(self, vault: str, scope: str, label: str, kind: Kind, content_key: str) -> Memory | None:
+        """The active or proposed memory with this statement (the one that `add` would collide with)."""
+
+    def update(self, before: Memory, after: Memory, change: Change, content_key: str) -> None:
+        """Replaces the state and keeps `before` as a revision. `after.version` must be `before.version + 1`.
+
+        Raises DolmenError `conflict` when the stored version is no longer `before.version`, or when the new state would
+        be a second active copy of a statement.
+        """
+
+    def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
+        """Replaces `attrs` without a revision: for bookkeeping such as who resumed a handoff."""
+
+    def purge(self, vault: str, ids: Sequence[str]) -> None:
+        """Destroys rows, revisions, tags, links from and to, idempotency keys, proposals, index entries and vectors."""
+
+    def select(
+        self, filter: Filter, order: Order = "newest", limit: int = 50, after: str | None = None
+    ) -> list[Memory]:
+        """Memories that pass the filter; `after` is the id of the last one of the page before (same order). Of equal
+        ones, the later id comes first (`oldest`: last).
+
+        Raises DolmenError `gone` when the memory `after` is no longer here.
+        """
+
+    def count(
+        self, filter: Filter, by: Literal["", "kind", "status", "scope", "agent", "folder"] = ""
+    ) -> dict[str, int]:
+        """Numbers by the given column; with an empty `by`, one entry under the empty key."""
+
+    def expired(self, vault: str, now: int, limit: int) -> list[Memory]:
+        """Active or proposed memories whose expiry has passed, oldest first."""
+
+    def revisions(self, vault: str, id: str) -> list[Revision]:
+        """Oldest first. Empty for a memory that never changed."""
+
+    def at(self, vault: str, ids: Sequence[str], at: int) -> dict[str, Memory]:
+        """The states that the memories had at that time; those not yet written then are absent."""
+
+    def stream(self, vault: str) -> Iterator[Memory]:
+        """Every memory of the vault, oldest first, without holding them all."""
+
+    def matching(self, vault: str, part: str, limit: int) -> list[str]:
+        """Ids that start or end with `part`, which holds only `0-9a-f-`; in any status, in any order."""
+
+    def restore(self, memory: Memory, revisions: Sequence[Revision], content_key: str) -> bool:
+        """Import: writes the row and its revisions as they are. False, and nothing written, when the id or an active copy
+        of the statement is already here."""
+
+
+class Scopes(Protocol):
+    def names(self, vault: str) -> list[str]: ...
+
+    def resolve(self, vault: str, name: str) -> str:
+        """The name that an alias stands for; the name itself when it is none (also when it is new)."""
+
+    def alias(self, vault: str, old: str, new: str) -> int:
+        """Makes `old` an alias of `new` and moves its memories and their past; returns how many moved.
+
+        Aliases of `old` lead to `new` from then on, and a project can be renamed back. A statement that both make stays
+        active in `new`; the other copy is superseded by it, with a revision.
+        """
+
+    def aliases(self, vault: str) -> dict[str, str]: ...
+
+
+class Links(Protocol):
+    def add(self, vault: str, link: Link) -> bool:
+        """False when the same edge (source, rel, target) is already there; its weight is then updated."""
+
+    def remove(self, vault: str, source: str, rel: str, target: str) -> bool: ...
+
+    def around(self, vault: str, ids: Sequence[str]) -> list[Link]:
+        """Every edge that starts or ends at one of the memories."""
+
+    def stream(self, vault: str) -> Iterator[Link]: ...
+
+
+class Proposals(Protocol):
+    def add(self, proposal: Proposal) -> None: ...
+
+    def get(self, vault: str, id: str) -> Proposal | None: ...
+
+    def select(
+        self, vault: str, status: ProposalStatus | None = "pending", connection: str | None = None, limit: int = 200
+    ) -> list[Proposal]:
+        """Oldest first."""
+
+    def for_memory(self, vault: str, memory: str) -> list[Proposal]: ...
+
+    def decide(self, vault: str, id: str, status: ProposalStatus, at: int, by: str, note: str) -> bool:
+        """False when it is no longer pending."""
+
+    def stream(self, vault: str) -> Iterator[Proposal]: ...
+
+
+class Accounts(Protocol):
+    """Vaults, persons and connections."""
+
+    def vaults(self) -> list[tuple[str, str]]:
+        """(id, name) pairs."""
+
+    def add_vault(self, id: str, name: str, owner: str, owner_name: str) -> None:
+        """With its first person, the owner. Nothing happens when the vault is already there."""
+
+    def owner(self, vault: str) -> str:
+        """The id of its first owner; empty for an unknown vault."""
+
+    def add_connection(self, connection: Connection, secret_hash: str) -> None: ...
+
+    def by_secret(self, secret_hash: str) -> Connection | None:
+        """The only read that does not name a vault: it finds out which vault a credential opens. Persons that were
+        removed take their connections with them; revoked and expired ones are returned, the caller says why."""
+
+    def connections(self, vault: str) -> list[Connection]: ...
+
+    def revoke(self, vault: str, id: str, at: int) -> bool: ...
+
+    def touch(self, vault: str, id: str, at: int) -> None: ...
+
+    def setting(self, vault: str, key: str) -> str | None: ...
+
+    def set(self, vault: str, key: str, value: str) -> None: ...
+
+    def settings(self, vault: str) -> dict[str, str]:
+        """Everything that was `set`."""
+
+
+class Journal(Protocol):
+    """What happened: recall events, feedback, audit."""
+
+    def events(self, events: Iterable[RecallEvent]) -> None: ...
+
+    def event(self, vault: str, id: str) -> RecallEvent | None: ...
+
+    def feedback(self, entry: Feedback) -> None:
+        """Nothing happens when an entry with its id is already there."""
+
+    def feedbacks(self, vault: str) -> Iterator[Feedback]: ...
+
+    def audit(self, entries: Iterable[AuditEntry]) -> None: ...
+
+    def audited(self, vault: str, limit: int = 100) -> list[AuditEntry]:
+        """Newest first."""
+
+    def trim(self, vault: str, before: int) -> int:
+        """Forgets recall events older than that which no feedback names; returns how many."""
+
+
+class Keys(Protocol):
+    """Idempotency keys (B152)."""
+
+    def find(self, vault: str, connection: str, key: str) -> str | None:
+        """The memory id that the first call with this key stored."""
+
+    def put(self, vault: str, connection: str, key: str, memory: str, at: int) -> bool:
+        """False when the key is already taken, also by a concurrent call; the first one stays."""
+
+
+class Leases(Protocol):
+    """Long work that one process at a time does."""
+
+    def take(self, name: str, owner: str, now: int, until: int) -> bool:
+        """True when it was free, run out, or already the owner's."""
+
+    def release(self, name: str, owner: str) -> None: ...
