@@ -6,8 +6,8 @@ estimate of a cosine unbiased (Gao and Long 2024, "RaBitQ", without its rotation
     q·v = q·c + k + (q - c)·x,   k = c·x,   (q - c)·x ~ g * sum((q - c)_i * sign(x_i)),   g = |x|² / sum |x_i|
 
 The question's components are rounded to 4 bits, so that the sum is a few ANDs and counts of bits per 64 dimensions.
-Measured with multilingual-e5-small: all of the true 50 nearest of 2,735 were among the first 512 by estimate, 97 to 99
-in 100 of them among 100,000; comparing the plain numbers of different bits finds half of those.
+Measured with multilingual-e5-small: of the true 50 nearest of 2,735, all were among the first 384 by estimate; of
+100,000 made from those by adding differences, 96 to 98 in 100 (comparing plain numbers of different bits: 50).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 PLANES = 4
 """Bits of a rounded component of the question."""
+ROUGHLY = 8192
+"""Of many more passages than twice this, so many are chosen by signs alone before the finer look."""
 
 
 def signatures_of(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> list[bytes]:
@@ -116,32 +118,53 @@ class Signatures:
         """The `limit` passages in the places with the highest estimates, in no order, and how many are there."""
         size = self._size
         rows = np.flatnonzero(_among(self._places[:size], places))
+        there = len(rows)
+        if there > 2 * max(ROUGHLY, limit):  # first by signs alone, in a quarter of the time
+            rows = _highest(rows, self._of(query, rows, size, planes=1), max(ROUGHLY, limit))
         if len(rows) > limit:
-            mostly = len(rows) * 2 > size  # then it is quicker to look at all than to pick
-            picked: slice | NDArray[np.intp] = slice(0, size) if mostly else rows
-            estimates = self._estimates(query, picked)
-            if mostly:
-                estimates = estimates[rows]
-            rows = rows[np.argpartition(estimates, len(rows) - limit)[-limit:]]
-            return self._ids[rows].tolist(), len(estimates)
-        return self._ids[rows].tolist(), len(rows)
+            rows = _highest(rows, self._of(query, rows, size, planes=PLANES), limit)
+        return self._ids[rows].tolist(), there
 
-    def _estimates(self, query: NDArray[np.float32], picked: slice | NDArray[np.intp]) -> NDArray[np.float32]:
-        """Cosines less a number that is the same for all."""
+    def _of(self, query: NDArray[np.float32], rows: NDArray[np.intp], size: int, planes: int) -> NDArray[np.float32]:
+        if len(rows) * 2 > size:  # it is quicker to look at all than to pick so many
+            return self._estimates(query, slice(0, size), planes)[rows]
+        return self._estimates(query, rows, planes)
+
+    def _estimates(
+        self, query: NDArray[np.float32], picked: slice | NDArray[np.intp], planes: int
+    ) -> NDArray[np.float32]:
+        """Cosines less a number that is the same for all, with the question's components rounded to `planes` bits."""
         q = query - self.centre
-        low = float(q.min())
-        step = (float(q.max()) - low) / (2**PLANES - 1) or 1.0
-        rounded = np.rint((q - low) / step).astype(np.uint8)
+        rounded, low, step = _rounded(q, planes)
         bits = self._bits[:, picked]
-        counted: NDArray[Any] = np.zeros(bits.shape[1], np.uint32 if self.dim > 4096 else np.uint16)
-        for plane in range(PLANES):
-            wanted = _packed((rounded[None, :] >> plane & 1).astype(np.bool_))[0]
-            for word, column in zip(wanted, bits):
-                counted += np.bitwise_count(column & word).astype(np.uint16) << plane
+        both = np.empty(bits.shape[1], np.uint64)
+        ones = np.empty(bits.shape[1], np.uint8)
+        kind = np.uint32 if self.dim > 4096 else np.uint16
+        counted: NDArray[Any] = np.zeros(bits.shape[1], kind)
+        for plane in range(planes):
+            in_plane: NDArray[Any] = np.zeros(bits.shape[1], kind)
+            for word, column in zip(_packed((rounded[None, :] >> plane & 1).astype(np.bool_))[0], bits):
+                np.bitwise_and(column, word, out=both)
+                np.bitwise_count(both, out=ones)
+                in_plane += ones
+            counted += in_plane << plane
         among_ones = counted * np.float32(step) + self._ones[picked] * np.float32(low)
-        g, k = self._factors[0, picked], self._factors[1, picked]
-        estimates: NDArray[np.float32] = (2 * among_ones - np.float32(q.sum())) * g + k
-        return estimates
+        estimates: NDArray[np.float32] = (2 * among_ones - np.float32(q.sum())) * self._factors[0, picked]
+        return estimates + self._factors[1, picked]
+
+
+def _rounded(q: NDArray[np.float32], planes: int) -> tuple[NDArray[np.uint8], float, float]:
+    """Whole numbers n with q ~ low + step * n."""
+    if planes == 1:
+        size = float(np.abs(q).mean())
+        return (q > 0).astype(np.uint8), -size, 2 * size
+    low = float(q.min())
+    step = (float(q.max()) - low) / (2**planes - 1) or 1.0
+    return np.rint((q - low) / step).astype(np.uint8), low, step
+
+
+def _highest(rows: NDArray[np.intp], scores: NDArray[np.float32], number: int) -> NDArray[np.intp]:
+    return rows[np.argpartition(scores, len(scores) - number)[-number:]]
 
 
 def _among(places: NDArray[np.int32], wanted: list[int]) -> NDArray[np.bool_]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ENOUGH = 512
 """From so many vectors on, a model has a centre and signatures; below, every search compares all of them."""
-CANDIDATES = 512
+CANDIDATES = 384
 """The nearest by signature that are compared exactly, at least."""
 FEW = 4096
 """So many qualifying passages are compared one by one when a filter lets little through."""
@@ -130,7 +130,7 @@ class VectorSearch:
         if signatures is None:
             return self._compare(seen, model, query, self._qualifying(seen, model, -1), limit)
         places = self._places(filter)
-        looked_at = max(8 * limit, CANDIDATES)
+        looked_at = max(6 * limit, CANDIDATES)
         while True:
             candidates, there = signatures.near(query, places, looked_at)
             if self._writer.wrote:
