@@ -18,14 +18,17 @@ from tests.conftest import NewStore
 from tests.contract.given import Clock, Desk
 
 DIM = 16
-NORTH, SOUTH = np.eye(DIM, dtype=np.float32)[:2]
+NORTH = np.eye(DIM, dtype=np.float32)[0]
 SIZES = {"project:p": 10_000, "project:far": 40_000, "project:q": 30}
-"""P and Q lie in the north, `far` in the south: whoever asks from the north meets all of P before any of `far`."""
+"""Vectors point anywhere. Those of P are the nearest to the north: who asks from there meets P before the rest."""
 
 
-def around(pole: NDArray[np.float32], number: int, seed: int) -> NDArray[np.float32]:
-    cloud = pole + 0.1 * np.random.default_rng(seed).normal(size=(number, DIM)).astype(np.float32)
-    return (cloud / np.linalg.norm(cloud, axis=1, keepdims=True)).astype(np.float32)
+def places() -> dict[str, NDArray[np.float32]]:
+    cloud = np.random.default_rng(1).normal(size=(sum(SIZES.values()), DIM)).astype(np.float32)
+    cloud /= np.linalg.norm(cloud, axis=1, keepdims=True)
+    few, many = cloud[:30], cloud[30:]
+    near_first = many[np.argsort(-(many @ NORTH))]
+    return {"project:p": near_first[:10_000], "project:far": near_first[10_000:], "project:q": few}
 
 
 class Crowd:
@@ -43,8 +46,8 @@ class Crowd:
         self.vectors: dict[int, NDArray[np.float32]] = {}
         with psycopg.connect(url, cursor_factory=psycopg.RawCursor) as connection:
             adapt(connection)
-            for seed, (scope, number) in enumerate(SIZES.items()):
-                self._fill(connection, scope, around(SOUTH if scope == "project:far" else NORTH, number, seed))
+            for scope, vectors in places().items():
+                self._fill(connection, scope, vectors)
             connection.execute("ANALYZE")
         with self.store.write() as tx:
             tx.memories.purge("v", [memory.id for memory in first])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,12 @@ class HalfVector:
     def __init__(self, vector: Vector) -> None:
         """`vector`: one dimension, finite; each element is rounded to 11 significant bits."""
         self.data = np.array([vector.shape[0], 0], ">u2").tobytes() + vector.astype(">f2").tobytes()
+
+
+def matrix(rows: Sequence[bytes], dim: int) -> Vector:
+    """Vectors in that binary form, one a row, as float32."""
+    data = b"".join([row[4:] for row in rows])
+    return np.frombuffer(data, ">f2").reshape(-1, dim).astype(np.float32)
 
 
 class HalfVectorDumper(Dumper):

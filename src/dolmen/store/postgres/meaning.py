@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import condition, live_only, ordinary, passages
-from dolmen.store.postgres.adapt import HalfVector
+from dolmen.store.postgres.adapt import HalfVector, matrix
 from dolmen.store.postgres.connections import EF_SEARCH
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.postgres.sight import Sight, Sights
@@ -28,15 +28,27 @@ FEW = 2000
 HNSW_DIMENSIONS = 4000
 """The most that pgvector's HNSW takes for `halfvec`; vectors of more are compared one by one."""
 SAMPLE, LEAST_SAMPLE = 256, 8
+"""Vectors that stand for a vault's when a query's cosines are judged; fewer than the latter say nothing."""
+SAMPLES_KEPT = 64
+
+
+class SharedVectors:
+    """What a process remembers of vectors between transactions."""
+
+    def __init__(self) -> None:
+        self.dimensions: dict[int, int] = {}
+        """Of the models; these never change."""
+        self.samples: dict[tuple[str, int], tuple[int, Vector]] = {}
+        """(vault, model) -> how many live passages the vault had, and vectors of some of them."""
 
 
 class MeaningSearch:
     """The vector leg of `contract.Index`, for one transaction."""
 
-    def __init__(self, session: PostgresSession, sights: Sights, dimensions: dict[int, int]) -> None:
+    def __init__(self, session: PostgresSession, sights: Sights, shared: SharedVectors) -> None:
         self._session = session
         self._sights = sights
-        self._dimensions = dimensions
+        self._shared = shared
         self._sql = queries("search", "postgres")
 
     # ------------------------------------------------------------------------------------------------------- models
@@ -84,7 +96,8 @@ class MeaningSearch:
             hits = self._by_index(filter, sight, model, query, limit)
             if len(hits) == limit:
                 return hits
-        return self._exact(filter, sight, model, query, limit)
+        search = self._closest if ordinary(filter) else self._exact
+        return search(filter, sight, model, query, limit)
 
     def _by_index_is_cheaper(self, filter: Filter, sight: Sight, model: int, limit: int) -> bool:
         """Whether the index finds enough that pass before it has cost as much as comparing all of them."""
@@ -100,6 +113,17 @@ class MeaningSearch:
         query = self._sql["qualifying"].fill(joins=seen.joins, where=seen.where)
         [(number,)] = self._session.fresh(query, {**seen.params, "bound": bound})
         return int(number)
+
+    def _closest(self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int) -> list[Hit]:
+        """The nearest of some scopes under an ordinary filter."""
+        seen = passages(filter, sight.within)
+        most = limit + limit // 4 + 16
+        statement = self._sql["closest"].fill(joins=seen.joins, where=seen.where)
+        asked = {"scopes": list(sight.scopes), "model": model, "query": query, "most": most, "limit": limit}
+        hits = [Hit(*row) for row in self._session.fresh(statement, {**seen.params, **asked})]
+        if len(hits) == limit or sight.live <= most:
+            return hits
+        return self._exact(filter, sight, model, query, limit)
 
     def _exact(
         self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int, *, live: int = 1
@@ -120,9 +144,9 @@ class MeaningSearch:
 
     def _dimension(self, model: int) -> int:
         """0 for a model that nobody registered."""
-        found = self._dimensions.get(model, 0)
+        found = self._shared.dimensions.get(model, 0)
         if not found and (row := self._session.one(self._sql["dimension"], {"model": model})):
-            found = self._dimensions[model] = int(row[0])
+            found = self._shared.dimensions[model] = int(row[0])
         return found
 
     # ------------------------------------------------------------------------------------------------------- cosines
@@ -134,9 +158,23 @@ class MeaningSearch:
     def background(self, filter: Filter, model: int, query: Vector) -> tuple[float, float] | None:
         if query.shape != (self._dimension(model),):
             return None
-        small = self._sights.look(filter).live_in_vault <= SAMPLE
-        params = {"vault": filter.vault, "model": model, "query": HalfVector(query), "size": SAMPLE}
-        [(number, mean, deviation)] = self._session.all(
-            self._sql["background" if small else "background_sample"], params
-        )
-        return None if number < LEAST_SAMPLE else (mean, deviation)
+        sample = self._sample(filter, model)
+        if len(sample) < LEAST_SAMPLE:
+            return None
+        cosines = sample @ query
+        return float(cosines.mean()), float(cosines.std())
+
+    def _sample(self, filter: Filter, model: int) -> Vector:
+        """Some vectors of the vault; the process keeps them while the vault has about as many passages."""
+        total = self._sights.look(filter).live_in_vault
+        known = self._shared.samples.get((filter.vault, model))
+        if known is not None and total > SAMPLE and abs(known[0] - total) * 4 <= known[0]:
+            return known[1]
+        query = self._sql["sample" if total <= SAMPLE else "spread_sample"]
+        rows = self._session.binary(query, {"vault": filter.vault, "model": model, "size": SAMPLE})
+        found = matrix([row[0] for row in rows], self._dimension(model))
+        if len(rows) >= SAMPLE // 2:  # else most passages still wait for their vector
+            if len(self._shared.samples) >= SAMPLES_KEPT:
+                self._shared.samples.clear()
+            self._shared.samples[filter.vault, model] = (total, found)
+        return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dolmen.store.contract import Filter, IndexHealth, Pending
-from dolmen.store.postgres.meaning import MeaningSearch
+from dolmen.store.postgres.meaning import MeaningSearch, SharedVectors
 from dolmen.store.postgres.passages import PassageWriter
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.postgres.sight import Sights
@@ -22,8 +22,7 @@ class SharedIndex:
 
     def __init__(self) -> None:
         self.common: Common = {}
-        self.dimensions: dict[int, int] = {}
-        """Of the vector models; these never change."""
+        self.vectors = SharedVectors()
 
 
 class PostgresIndex(PassageWriter):
@@ -34,7 +33,7 @@ class PostgresIndex(PassageWriter):
         self._sights = Sights(session, numbers)
         self._words = WordSearch(session, self._sights, shared.common)
         self.frequencies, self.match = self._words.frequencies, self._words.match
-        self._meaning = MeaningSearch(session, self._sights, shared.dimensions)
+        self._meaning = MeaningSearch(session, self._sights, shared.vectors)
         self.model, self.find_model = self._meaning.model, self._meaning.find_model
         self.nearest, self.background = self._meaning.nearest, self._meaning.background
         self.set_vectors = self._meaning.set_vectors

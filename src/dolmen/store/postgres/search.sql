@@ -214,6 +214,21 @@ SELECT p.id, p.memory_id, best.cosine, p.tokens, p.length
 FROM best JOIN passage p ON p.vault_id = :f_vault AND p.id = best.id
 ORDER BY best.cosine DESC, best.id;
 
+-- name: closest
+-- The nearest live passages of some scopes, of which nearly all pass the filter: so it is asked about these only.
+WITH best AS (
+    SELECT p.id, 1 - (v.vec <=> :query::halfvec) AS cosine
+    FROM passage p JOIN passage_vector v ON v.vault_id = :f_vault AND v.passage_id = p.id AND v.model_id = :model
+    WHERE p.vault_id = :f_vault AND p.live = 1 AND p.scope_id = ANY(:scopes::bigint[])
+    ORDER BY cosine DESC, p.id LIMIT :most
+)
+SELECT p.id, p.memory_id, best.cosine, p.tokens, p.length
+FROM best
+JOIN passage p ON p.vault_id = :f_vault AND p.id = best.id
+JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
+WHERE {where}
+ORDER BY best.cosine DESC, best.id LIMIT :limit;
+
 -- name: nearest
 -- The nearest by the model's index; it goes on until enough have passed the filter.
 SELECT p.id, p.memory_id, 1 - (v.vec::halfvec({dim}) <=> :query::halfvec), p.tokens, p.length
@@ -229,31 +244,25 @@ LIMIT :limit;
 SELECT passage_id, 1 - (vec <=> :query::halfvec) FROM passage_vector
 WHERE vault_id = :vault AND model_id = :model AND passage_id = ANY(:ids::bigint[]);
 
--- name: background
--- Number, mean and standard deviation of the cosines of the vault's live passages.
-SELECT count(*), avg(cosine), stddev_pop(cosine) FROM (
-    SELECT 1 - (vec <=> :query::halfvec) AS cosine FROM passage_vector
-    WHERE vault_id = :vault AND model_id = :model AND live = 1
-    LIMIT :size
-) AS sample;
+-- name: sample
+-- Vectors of a vault's live passages.
+SELECT vec FROM passage_vector WHERE vault_id = :vault AND model_id = :model AND live = 1 LIMIT :size;
 
--- name: background_sample
--- The same of a sample that is spread evenly over many passages.
+-- name: spread_sample
+-- The same of many passages, spread evenly over them.
 WITH ends AS (
     SELECT
         (SELECT passage_id FROM passage_vector WHERE vault_id = :vault ORDER BY passage_id LIMIT 1) AS low,
         (SELECT passage_id FROM passage_vector WHERE vault_id = :vault ORDER BY passage_id DESC LIMIT 1) AS high
-), sample AS (
-    SELECT DISTINCT ON (v.passage_id) 1 - (v.vec <=> :query::halfvec) AS cosine
-    FROM ends
-    CROSS JOIN LATERAL generate_series(low, high, GREATEST((high - low) / :size, 1)) AS start (id)
-    CROSS JOIN LATERAL (
-        SELECT passage_id, model_id, live, vec FROM passage_vector
-        WHERE vault_id = :vault AND passage_id >= start.id ORDER BY passage_id LIMIT 1
-    ) AS v
-    WHERE v.model_id = :model AND v.live = 1
 )
-SELECT count(*), avg(cosine), stddev_pop(cosine) FROM sample;
+SELECT DISTINCT ON (v.passage_id) v.vec
+FROM ends
+CROSS JOIN LATERAL generate_series(low, high, GREATEST((high - low) / :size, 1)) AS start (id)
+CROSS JOIN LATERAL (
+    SELECT passage_id, model_id, live, vec FROM passage_vector
+    WHERE vault_id = :vault AND passage_id >= start.id ORDER BY passage_id LIMIT 1
+) AS v
+WHERE v.model_id = :model AND v.live = 1;
 
 -- name: pending
 -- The first passages without a vector of the model, with the text that they were cut from.

@@ -64,6 +64,12 @@ class PostgresSession:
         with self._translated(query.name):
             return self.connection.execute(text, [params[name] for name in names], prepare=False).fetchall()
 
+    def binary(self, query: Query, params: Binding) -> list[Row]:
+        """Like `all`, with the values in the server's binary form; bytes for types that the driver does not know."""
+        text, names = numbered(query)
+        with self._translated(query.name):
+            return self.connection.execute(text, [params[name] for name in names], binary=True).fetchall()
+
     def script(self, text: str) -> None:
         with self._translated("script"):
             self.connection.execute(text.encode(), prepare=False)
