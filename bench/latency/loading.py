@@ -51,6 +51,9 @@ class StandIn:
     def embed_query(self, text: str) -> Vector:
         return self._near(text)
 
+    def unrelated(self, text: str) -> float | None:
+        return None
+
     def close(self) -> None:
         """Holds nothing."""
 

@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from bench.quality.embeddings import VectorCache
+from bench.quality.embeddings import Question, VectorCache
 from dolmen.domain.memory import BATCH_LIMIT, CONTENT_LIMIT
 from dolmen.domain.text import passages
 from dolmen.models.contract import Embedder
@@ -41,6 +39,7 @@ class CachedEmbedder:
     def __init__(self, embedder: Embedder, folder: Path) -> None:
         self.model, self.dim, self.ready = embedder.model, embedder.dim, True
         self._cache = VectorCache(embedder, folder)
+        self._questions: dict[str, Question] = {}
 
     def warm(self) -> None:
         """Loads when the first text is new."""
@@ -49,11 +48,18 @@ class CachedEmbedder:
         return self._cache.documents(list(texts))
 
     def embed_query(self, text: str) -> Vector:
-        vector: Vector = np.asarray(self._cache.queries([text])[0])
-        return vector
+        return self._question(text)[0]
+
+    def unrelated(self, text: str) -> float | None:
+        return self._question(text)[1]
 
     def close(self) -> None:
         """Nothing that the next corpus would not need."""
+
+    def _question(self, text: str) -> Question:
+        if text not in self._questions:
+            [self._questions[text]] = self._cache.questions([text])
+        return self._questions[text]
 
 
 class Ids:
