@@ -124,6 +124,11 @@ SELECT p.id, p.memory_id, p.tokens, p.length
 FROM passage p CROSS JOIN memory m ON m.n = p.memory_n {joins}
 WHERE p.id IN carray(:ids) AND {where};
 
+-- name: passing
+-- The same without their tokens.
+SELECT p.id FROM passage p CROSS JOIN memory m ON m.n = p.memory_n {joins}
+WHERE p.id IN carray(:ids) AND {where};
+
 -- name: spans
 -- Where passages stand in their texts.
 SELECT id, start_at, end_at FROM passage WHERE vault_id = :vault AND id IN carray(:ids);

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dolmen.store.contract import Filter, Hit
-from dolmen.store.filter import Condition, live_only, passages
+from dolmen.store.filter import Condition, live_only, ordinary, passages
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Value
 from dolmen.store.sql import doubling, queries
@@ -129,20 +129,34 @@ class VectorSearch:
         signatures = self._signatures(model)
         if signatures is None:
             return self._compare(seen, model, query, self._qualifying(seen, model, -1), limit)
-        places = self._places(filter)
-        looked_at = max(6 * limit, CANDIDATES)
+        plain = ordinary(filter)
+        enough = max(6 * limit, CANDIDATES) if plain else max(4 * limit, CANDIDATES * 2 // 3)
+        looked_at = enough
         while True:
-            candidates, there = signatures.near(query, places, looked_at)
-            if self._writer.wrote:
-                rows = self._session.all(self._sql["changed"], {"seq": signatures.seq, "model": model})
-                candidates = list({*candidates, *[row[0] for row in rows]})
-            hits = self._compare(seen, model, query, candidates, limit)
-            if len(hits) >= limit or looked_at >= there:
-                return hits
-            few = self._qualifying(seen, model, FEW + 1)
-            if len(few) <= FEW:
+            near, there = signatures.near(query, self._places(filter), looked_at)
+            near += self._unseen(signatures, model, near)
+            candidates = near if plain else self._passing(seen, near)
+            complete = looked_at >= there
+            if len(candidates) >= enough or complete:
+                hits = self._compare(seen, model, query, candidates, limit)
+                if len(hits) >= limit or complete:
+                    return hits
+            share = max(len(candidates) / max(len(near), 1), 0.001)
+            if share * there <= FEW and len(few := self._qualifying(seen, model, FEW + 1)) <= FEW:
                 return self._compare(seen, model, query, few, limit)
-            looked_at *= 8
+            looked_at = max(2 * looked_at, int(1.2 * enough / share))
+
+    def _unseen(self, signatures: Signatures, model: int, known: list[int]) -> list[int]:
+        """What this transaction itself changed, which the process must not remember before the commit."""
+        if not self._writer.wrote:
+            return []
+        rows = self._session.all(self._sql["changed"], {"seq": signatures.seq, "model": model})
+        return list({row[0] for row in rows}.difference(known))
+
+    def _passing(self, seen: Condition, ids: list[int]) -> list[int]:
+        """Those that the filter lets through."""
+        query = self._sql["passing"].fill(joins=seen.joins, where=seen.where)
+        return [row[0] for row in self._session.among(query, ids, seen.params)]
 
     def cosines(self, vault: str, model: int, query: Vector, passages: Sequence[int]) -> dict[int, float]:
         rows = self._session.among(self._sql["vectors_in_vault"], passages, {"vault": vault, "model": model})
