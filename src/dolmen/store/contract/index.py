@@ -92,8 +92,8 @@ class Index(Protocol):
 
     def match(self, filter: Filter, tokens: Sequence[str], limit: int) -> list[Hit]:
         """Up to `limit` passages that pass the filter and have at least one of the tokens, those with more and rarer
-        tokens first; each with its tokens. When fewer than `limit` qualify, all of them come. Tokens that are everywhere
-        may be left out of the order when there are rarer ones, so that the work stays bounded."""
+        tokens first; each with its tokens. When fewer than `limit` qualify, all of them come. Tokens that are
+        everywhere may be left out of the order when there are rarer ones, so that the work stays bounded."""
 
     def model(self, name: str, dim: int, at: int) -> int:
         """The id of a vector model, registered on first use (write transactions)."""

@@ -107,8 +107,8 @@ class Memories(Protocol):
         """Ids that start or end with `part`, which holds only `0-9a-f-`; in any status, in any order."""
 
     def restore(self, memory: Memory, revisions: Sequence[Revision], content_key: str) -> bool:
-        """Import: writes the row and its revisions as they are. False, and nothing written, when the id or an active copy
-        of the statement is already here."""
+        """Import: writes the row and its revisions as they are. False, and nothing written, when the id or an active
+        copy of the statement is already here."""
 
 
 class Scopes(Protocol):
