@@ -43,6 +43,8 @@ class Query:
     dim: int
     notes: tuple[str, ...] = ()
     recent: bool = False
+    unrelated: float | None = None
+    """Cosine up to which a passage has nothing to do with the question, where the model knows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +85,25 @@ def prepare(rt: Runtime, text: str) -> Query:
     if kinds:
         notes.append(f"secrets in the query were redacted: {', '.join(sorted(set(kinds)))}")
     tokens = sorted(analyze(text, query=True), key=weight, reverse=True)[:TOKENS_LIMIT]
-    vector, note = _embed(rt, text) if text.strip() else (None, "")
+    vector, unrelated, note = _embed(rt, text) if text.strip() else (None, None, "")
     if note:
         notes.append(note)
     embedder = rt.embedder
     model, dim = (embedder.model, embedder.dim) if embedder and vector is not None else ("", 0)
-    return Query(text, tuple(tokens), vector, model, dim, tuple(notes), temporal_intent(text))
+    return Query(text, tuple(tokens), vector, model, dim, tuple(notes), temporal_intent(text), unrelated)
 
 
-def _embed(rt: Runtime, text: str) -> tuple[Vector | None, str]:
+def _embed(rt: Runtime, text: str) -> tuple[Vector | None, float | None, str]:
     embedder = rt.embedder
     if embedder is None:
-        return None, ""
+        return None, None, ""
     if not embedder.ready:
         embedder.warm()
-        return None, "searched by words only: the embedding model is still loading"
+        return None, None, "searched by words only: the embedding model is still loading"
     try:
-        return embedder.embed_query(text), ""
+        return embedder.embed_query(text), embedder.unrelated(text), ""
     except ModelUnavailable as error:
-        return None, f"searched by words only: {error.reason}"
+        return None, None, f"searched by words only: {error.reason}"
 
 
 def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = False) -> Result:
@@ -112,7 +114,7 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     lexical = bm25(query.tokens, _Tokens(words), max(total, len(words)), counts, average)
     lexical = _best(lexical, max(POOL, limit))
     hits = {hit.passage: hit for hit in words}
-    cosines, background = _meaning(tx, sight, query, hits, list(lexical), max(POOL, limit))
+    cosines, background = _meaning(tx, sight, query, hits, list(lexical), max(POOL, limit), total)
     ranked = _front(fuse(lexical, cosines, background), hits, POOL if query.recent else 2 * limit + _SPARE)
     memories = _memories(tx, sight, [hits[r.id].memory for r in ranked])
     best: dict[str, tuple[tuple[float, ...], Found]] = {}
@@ -189,7 +191,7 @@ def _best(lexical: Mapping[int, Lexical], most: int) -> dict[int, Lexical]:
 
 
 def _meaning(
-    tx: Tx, sight: Filter, query: Query, hits: dict[int, Hit], others: list[int], most: int
+    tx: Tx, sight: Filter, query: Query, hits: dict[int, Hit], others: list[int], most: int, total: int
 ) -> tuple[dict[int, float], Background | None]:
     """Cosines of the nearest passages and of those that the words found; adds the new passages to `hits`."""
     if query.vector is None:
@@ -204,8 +206,8 @@ def _meaning(
     missing = [id for id in others if id not in cosines]
     if missing:
         cosines.update(tx.index.cosines(sight.vault, model, query.vector, missing))
-    spread = tx.index.background(sight, model, query.vector)
-    return cosines, Background(*spread) if spread else None
+    mean, deviation = tx.index.background(sight, model, query.vector) or (None, None)
+    return cosines, Background(mean, deviation, query.unrelated, total)
 
 
 def _memories(tx: Tx, sight: Filter, ids: list[str]) -> Mapping[str, Memory]:
