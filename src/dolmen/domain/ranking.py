@@ -29,13 +29,17 @@ SPREAD = 0.025
 """Deviation of cosines where the store is too small to tell."""
 NARROWEST = 0.01
 """No smaller deviation is believed: a store of near copies says little about what is near."""
-CROWD = 0.3
+CROWD = 0.5
 """The nearest of many unrelated passages is nearer than that of few: deviations for each e-fold of passages."""
 CROWD_FROM = 72
 MIDDLE = 3.0
 """Evidence that makes a score of one half."""
-CORROBORATED = 0.15
+RELATIVE = 0.2
+"""A candidate less than this much as likely as the best one is no answer beside it."""
+CORROBORATED = 0.35
 """Coverage that lets a passage count as an answer however far its vector is."""
+SAID = 0.05
+"""The same where there is no vector to ask: more than common words in common."""
 SURE = 0.3
 """Coverage from which an answer is not called weak."""
 
@@ -177,14 +181,18 @@ def fuse(
         words, cosine = lexical.get(id), cosines.get(id)
         coverage, exact = (words.coverage, words.exact) if words else (0.0, False)
         floor = scale.unrelated
-        if not exact and coverage < CORROBORATED and (cosine is None or (floor is not None and cosine <= floor)):
+        if cosine is None:
+            answers = coverage >= SAID
+        else:
+            answers = floor is None or cosine > floor or coverage >= CORROBORATED
+        if not (answers or exact):
             continue
         nearness = None if cosine is None else scale.evidence(cosine)
         evidence = (EXPECTED if nearness is None else nearness) + WORDS * coverage
         weak = not exact and coverage < SURE and (cosine is None or not scale.is_sure(cosine))
         ranked.append(Ranked(id, _probability(evidence), WORDS * coverage, nearness, exact, weak))
     ranked.sort(key=lambda r: (not r.exact, -r.score, -lexical[r.id].score if r.id in lexical else 0.0))
-    return ranked
+    return _likely(ranked)
 
 
 def _by_words(lexical: Mapping[Id, Lexical]) -> list[Ranked[Id]]:
@@ -201,10 +209,15 @@ def _by_words(lexical: Mapping[Id, Lexical]) -> list[Ranked[Id]]:
             weak=not entry.exact and entry.coverage < SURE,
         )
         for id, entry in lexical.items()
-        if entry.exact or entry.coverage >= CORROBORATED / 3
+        if entry.exact or entry.coverage >= SAID
     ]
     ranked.sort(key=lambda r: (not r.exact, -r.score))
-    return ranked
+    return _likely(ranked)
+
+
+def _likely(ranked: list[Ranked[Id]]) -> list[Ranked[Id]]:
+    best = max((entry.score for entry in ranked), default=0.0)
+    return [entry for entry in ranked if entry.exact or entry.score >= RELATIVE * best]
 
 
 def _probability(evidence: float) -> float:
