@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dolmen.domain.errors import DolmenError
+from dolmen.services import review
 from dolmen.services.edit import edit, link
+from dolmen.services.feedback import feedback
 from dolmen.services.forget import forget
 from dolmen.services.reading import read
-from dolmen.services.requests import Edit, Forget
-from tests.services.conftest import House
+from dolmen.services.requests import Edit, FeedbackRequest, Forget
+from tests.services.conftest import House, close_house, open_house
 
 
 def test_a_forgotten_memory_is_not_served_and_comes_back_by_restore(house: House) -> None:
@@ -91,3 +95,32 @@ def test_a_forget_reason_is_redacted_and_cut(house: House) -> None:
     reason = read(house.rt, house.owner, ref, "history").history[-1].reason
     assert secret not in reason
     assert len(reason) <= 1000
+
+
+def test_after_a_purge_no_file_of_the_store_holds_the_words(sqlite_url: str) -> None:
+    """B183: not in the rows, not in the text index, not in the log, not in what was asked or said."""
+    house = open_house(sqlite_url)
+    for n in range(20):
+        house.stored(f"Ordinary fact number {n}.")
+    ref = house.stored("The word zanzibarquux must go.")
+    edit(house.rt, house.agent, Edit(ref, "amend", "The word zanzibarquux must really go."))
+    event = house.recall("who said zanzibarquux").event
+    feedback(house.rt, house.agent, FeedbackRequest(event, (ref,), relevant=False, reason="zanzibarquux is wrong"))
+    edit(house.rt, house.actor(mode="suggest"), Edit(ref, "amend", "zanzibarquux once more"))
+    forget(house.rt, house.owner, Forget(ref=ref, mode="purge"))
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    held = {p.name: p.read_bytes().count(b"zanzibarquux") for p in path.parent.glob(path.name + "*")}
+    assert path.name in held
+    assert set(held.values()) == {0}
+    close_house(house)
+    assert path.read_bytes().count(b"zanzibarquux") == 0
+
+
+def test_an_approved_purge_leaves_nothing_either(house: House) -> None:
+    """B183: the proposal goes with what it was about."""
+    ref = house.stored("The word zanzibarquux must go.")
+    asked = forget(house.rt, house.agent, Forget(ref=ref, mode="purge"))
+    assert asked.proposal is not None
+    assert review.apply(house.rt, house.owner, asked.proposal).status == "applied"
+    assert review.pending(house.rt, house.owner, status=None) == []
+    assert house.refs("zanzibarquux", include=("superseded",)) == []

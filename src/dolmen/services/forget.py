@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,6 +16,8 @@ from dolmen.services.requests import Forget, ForgetMode, Forgotten
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import existing, visible
 from dolmen.store.contract import Filter, Tx
+
+_log = logging.getLogger(__name__)
 
 QUERY_LIMIT = 20
 """Memories that one `query` may forget; a longer list is refused to nobody, but shown and cut."""
@@ -32,6 +35,8 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
     """
     require(actor, "write")
     reason = reason_text(request.reason)
+    if request.mode == "purge":
+        rt.journal.flush()  # recalls that are not written yet may name what goes
     with rt.store.write() as tx:
         targets, truncated = _targets(tx, actor, request)
         refs = tuple(m.id for m in targets)
@@ -47,7 +52,17 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
             proposal = queue(tx, actor, "forget", because, pending[0], payload, reason)
             return replace(answer, outcome="queued", proposal=proposal.id, because=because)
         forget_in(tx, actor, pending, request.mode, reason)
-        return replace(answer, outcome="purged" if request.mode == "purge" else "deleted")
+    if request.mode == "purge":
+        scrub(rt)
+    return replace(answer, outcome="purged" if request.mode == "purge" else "deleted")
+
+
+def scrub(rt: Runtime) -> None:
+    """Cleans the files after a purge that has committed; a failure is logged, and later upkeep does it."""
+    try:
+        rt.store.scrub()
+    except DolmenError as error:
+        _log.warning("the purged bytes are still in the store's files: %s", error.message)
 
 
 def forget_in(tx: Tx, actor: Actor, memories: Sequence[Memory], mode: ForgetMode, reason: str = "") -> None:

@@ -11,7 +11,7 @@ from dolmen.domain.memory import HANDOFF, Case, Link, Memory
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.domain.values import Actor
 from dolmen.services.edit import EDITABLE, amend_in, checked_fields, restore_in, verify_in
-from dolmen.services.forget import forget_in
+from dolmen.services.forget import forget_in, scrub
 from dolmen.services.indexing import NOTHING
 from dolmen.services.reading import text_diff
 from dolmen.services.recording import audit, reason_text, revise
@@ -48,9 +48,13 @@ def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = F
                 f"Memory {proposal.memory} has changed since this was proposed.",
                 "Look at it again, then apply with `force`, or reject it.",
             )
+        purge = proposal.payload.get("mode") == "purge"
+        if not purge:  # a purge takes its own proposal along
+            _decide(tx, actor, proposal, "applied", note)
         _APPLY[proposal.op](rt, tx, actor, proposal)
-        _decide(tx, actor, proposal, "applied", note)
-        return replace(shown, status="applied")
+    if purge:
+        scrub(rt)
+    return replace(shown, status="applied", diff="" if purge else shown.diff)
 
 
 def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:

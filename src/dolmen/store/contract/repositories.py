@@ -75,7 +75,8 @@ class Memories(Protocol):
         """Replaces `attrs` without a revision: for bookkeeping such as who resumed a handoff."""
 
     def purge(self, vault: str, ids: Sequence[str]) -> None:
-        """Destroys rows, revisions, tags, links from and to, idempotency keys, proposals, index entries and vectors."""
+        """Destroys the rows, revisions, tags, links from and to them, idempotency keys, proposals, index entries and
+        vectors, and the recalls that found them with what was said of those. `Store.scrub` then cleans the files."""
 
     def select(
         self, filter: Filter, order: Order = "newest", limit: int = 50, after: str | None = None

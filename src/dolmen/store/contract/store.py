@@ -63,4 +63,8 @@ class Store(Protocol):
     def tidy(self) -> None:
         """Light upkeep between transactions: bounds the write-ahead log, refreshes statistics."""
 
+    def scrub(self) -> None:
+        """After a purge has committed: the index and the log keep no bytes of it either. May take seconds on a large
+        store. What cannot be done now (somebody reads) is done by later upkeep."""
+
     def close(self) -> None: ...

@@ -125,6 +125,17 @@ class Connections:
             open=True,
         )
 
+    def outside(self, *statements: str) -> None:
+        """Runs what may not stand in a transaction, such as VACUUM, on a connection of its own."""
+        connection = connect(self._given, self._patience)
+        try:
+            for statement in statements:
+                connection.execute(statement.encode(), prepare=False)
+        except psycopg.Error as error:
+            raise translate(error, "upkeep") from None
+        finally:
+            connection.close()
+
     @contextmanager
     def transaction(self, begin: str, now: int) -> Iterator[PostgresSession]:
         """A session in a transaction; a writing one is committed at the end, and rolled back on any exception."""

@@ -24,6 +24,12 @@ from dolmen.store.tx import Transaction
 MIGRATING = zlib.crc32(b"dolmen: migrating")
 """The advisory lock that a migrating process holds; such locks are per database."""
 
+PURGED = (
+    "memory", "memory_tag", "revision", "link", "idempotency", "proposal", "recall_event", "feedback", "passage",
+    "passage_vector",
+)  # fmt: skip
+"""Tables that a purge takes rows from."""
+
 
 class PostgresStore:
     """Implements `contract.Store`. Holds connections and caches only: any number of processes share a database."""
@@ -140,6 +146,10 @@ class PostgresStore:
     def tidy(self) -> None:
         with self._connections.transaction(WRITE, self._clock()) as session:
             tidy(session)
+
+    def scrub(self) -> None:
+        # A deleted row stays in its page until the page is cleaned. Backups and the server's own log are its owner's.
+        self._connections.outside("SET statement_timeout = 0", f"VACUUM {', '.join(PURGED)}")
 
     def close(self) -> None:
         self._connections.close()

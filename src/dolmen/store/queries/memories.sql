@@ -128,6 +128,14 @@ DELETE FROM link WHERE vault_id = :vault AND (source_id IN (:ids...) OR target I
 -- The idempotency keys that lead to them.
 DELETE FROM idempotency WHERE vault_id = :vault AND memory_id IN (:ids...);
 
+-- name: purge_events
+-- Recalls that found one of them.
+DELETE FROM recall_event WHERE vault_id = :vault AND refs LIKE :named;
+
+-- name: purge_feedback
+-- What was said of answers with one of them.
+DELETE FROM feedback WHERE vault_id = :vault AND refs LIKE :named;
+
 -- name: purge_proposals
 -- What waits to be done to them.
 DELETE FROM proposal WHERE vault_id = :vault AND memory_id IN (:ids...);

@@ -94,6 +94,9 @@ class MemoryRepository:
             for name in ("revisions", "links", "keys", "proposals", "memories"):
                 query, params = self._sql[f"purge_{name}"].spread(ids=chunk)
                 self._session.run(query, params | {"vault": vault})
+        for id in ids:  # what was asked when it was found may repeat its words
+            for name in ("events", "feedback"):
+                self._session.run(self._sql[f"purge_{name}"], {"vault": vault, "named": f'%"{id}"%'})
 
     # -------------------------------------------------------------------------------------------------------- reads
     def get(self, vault: str, id: str) -> Memory | None:

@@ -205,9 +205,21 @@ class SqliteStore:
         with self.exclusive() as session:
             tidy(session)
             session.script("PRAGMA analysis_limit = 400; PRAGMA optimize")
+        self._cut_log(100)
+
+    def scrub(self) -> None:
+        # FTS5 marks deleted entries and keeps their words until its parts are merged; freed pages are overwritten with
+        # zeros (secure_delete), but the log holds the old ones until it is cut.
+        with self.exclusive() as session:
+            session.script("INSERT INTO passage_text (passage_text) VALUES ('optimize')")
+        self._cut_log(2_000)
+
+    def _cut_log(self, patience: int) -> None:
+        """Moves the write-ahead log into the file and empties it; leaves it when somebody still reads after so many
+        milliseconds."""
         with self._alone():
             connection = self._writer = self._writer or self._connect(writable=True)
-            connection.set_busy_timeout(100)
+            connection.set_busy_timeout(patience)
             try:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError:
