@@ -7,6 +7,7 @@ the cosines of the vector leg, `signals` applies what age and code say about a m
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -15,6 +16,8 @@ from dolmen.domain.text import weight
 from dolmen.domain.values import DAY
 
 Id = TypeVar("Id", bound=Hashable)
+
+_NAME = re.compile(r"@|(?!(?:19|20)\d\d$)(?=.*\d)\w{4,}$")  # an identifier, a ticket, a port, a hash; not a year
 
 K1 = 1.2
 B = 0.6
@@ -128,11 +131,12 @@ def _counts(tokens: Iterable[str], wanted: Mapping[str, float]) -> dict[str, int
 def _identifiers(
     query: Sequence[str], worth: Mapping[str, float], total: int, frequencies: Mapping[str, int]
 ) -> frozenset[str]:
-    """The rare identifiers of a query that is about them: half of its information or more (B020)."""
+    """The rare identifiers of a query that is about them: half or more of what its known words say (B020)."""
     rare = max(3.0, total * RARE)
-    named = frozenset(t for t in query if t.startswith("@") and 0 < frequencies.get(t, 0) <= rare)
+    named = frozenset(t for t in query if _NAME.match(t) and 0 < frequencies.get(t, 0) <= rare)
+    known = sum(value for token, value in worth.items() if frequencies.get(token, 0))
     inside = sum(worth[token] for token in query if token in named or _part_of(token, named))
-    return named if inside >= 0.5 * sum(worth.values()) else frozenset()
+    return named if inside >= 0.5 * known else frozenset()
 
 
 def _part_of(token: str, identifiers: Iterable[str]) -> bool:
@@ -197,7 +201,7 @@ def fuse(
 
 def _by_words(lexical: Mapping[Id, Lexical]) -> list[Ranked[Id]]:
     """The text leg alone, in the order of BM25; a passage that shares only common words is no answer."""
-    best = max((entry.score for entry in lexical.values()), default=0.0)
+    best = max((entry.score for entry in lexical.values()), default=0.0) or 1.0
     top = max((entry.coverage for entry in lexical.values()), default=0.0)
     ranked = [
         Ranked(
