@@ -168,7 +168,9 @@ def test_a_question_about_recent_work_prefers_what_is_new() -> None:
     new, week, old = (signals(0.8, Facts(age=days * DAY), recent=True) for days in (0, 7, 365))
     assert new == pytest.approx(0.8)
     assert new > week > old > 0
-    assert recency(7 * DAY) - recency(10_000 * DAY) == pytest.approx((1 - recency(10_000 * DAY)) / 2)
+    assert 1 - recency(0.8, 7 * DAY) == pytest.approx((1 - recency(0.8, 10_000 * DAY)) / 2)
+    assert recency(0.99, 365 * DAY) > 0.85  # a sure answer stays one
+    assert recency(0.1, 365 * DAY) < 0.3
     assert signals(0.8, Facts(age=365 * DAY)) == 0.8  # no other question cares
 
 

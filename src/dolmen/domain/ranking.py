@@ -51,6 +51,7 @@ RARE = 0.02
 
 CODE_GONE, CODE_CHANGED = 0.05, 0.6
 RECENT_HALF_LIFE = 7 * DAY
+KEPT_UNSURE, KEPT_SURE = 0.2, 0.9
 
 
 # ------------------------------------------------------------------------------------------------------ the text leg
@@ -282,13 +283,16 @@ def signals(score: float, facts: Facts, *, recent: bool = False) -> float:
     elif facts.code_changed:
         score *= CODE_CHANGED
     if recent:
-        score *= recency(facts.age)
+        score *= recency(score, facts.age)
     return max(score, 1e-9)
 
 
-def recency(age: int) -> float:
-    """1 for what was written just now, down to a half: half of the preference is gone after seven days (C-155)."""
-    return 0.5 + 0.5 * math.exp2(-max(age, 0) / RECENT_HALF_LIFE)
+def recency(score: float, age: int) -> float:
+    """Factor for a question about recent work: 1 for what was written just now, half of the loss after seven days
+    (C-155). What certainly answers loses a tenth at most, what hardly does up to four fifths: where the words ask for
+    nothing but the latest, time decides, and where they name a subject, the subject does."""
+    kept = KEPT_UNSURE + (KEPT_SURE - KEPT_UNSURE) * score
+    return kept + (1 - kept) * math.exp2(-max(age, 0) / RECENT_HALF_LIFE)
 
 
 def order(score: float, facts: Facts) -> tuple[float, float, float, int]:
