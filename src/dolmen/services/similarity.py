@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from dolmen.domain.memory import HANDOFF, SUMMARY, Memory
-from dolmen.domain.text import analyze, shared_trigrams, trigrams
+from dolmen.domain.text import analyze, shared_trigrams, trigrams, weight
 from dolmen.services.indexing import Embedded
 from dolmen.services.requests import Similar
 from dolmen.services.runtime import Runtime
@@ -19,6 +19,12 @@ _SHOWN = 3
 _CANDIDATES = 12
 _COMMON = 300
 """A token in more passages than this tells two statements apart too little to look for."""
+_ASKED = 16
+"""Tokens whose rarity is looked up: of a text of many, the identifiers and the longest words."""
+_SHARED = 0.25
+"""Less than this share of its tokens in the other text, and a text cannot share half of its trigrams with it."""
+_ONE_PASSAGE = 500
+"""Characters up to which a text and any near copy of it are indexed whole, in one passage."""
 _EXCERPT = 240
 
 
@@ -35,7 +41,7 @@ def similar(
     near = Filter(vault=memory.vault, scopes=(memory.scope,), now=tx.now)
     by_meaning = _by_meaning(rt, tx, near, embedded)
     close = {id: score for id, score in by_meaning.items() if score >= 1 - rt.options.max_distance}
-    candidates = {hit.memory for hit in tx.index.match(near, _telling(tx, near, memory.text), _CANDIDATES)}
+    candidates = _by_words(tx, near, memory.text)
     skip = {memory.id, *leave_out}
     found = tx.memories.many(memory.vault, [id for id in candidates | set(close) if id not in skip])
     scored: list[tuple[float, Memory]] = []
@@ -48,11 +54,21 @@ def similar(
     return tuple(Similar(other.id, other.text[:_EXCERPT], round(score, 3)) for score, other in scored[:_SHOWN])
 
 
-def _telling(tx: Tx, near: Filter, text: str) -> list[str]:
+def _by_words(tx: Tx, near: Filter, text: str) -> set[str]:
+    """Memories that share enough rare words to be compared letter by letter, which costs more than finding them."""
+    tokens = dict.fromkeys(analyze(text, query=True))
+    hits = tx.index.match(near, _telling(tx, near, list(tokens)), _CANDIDATES)
+    if len(text) > _ONE_PASSAGE:
+        return {hit.memory for hit in hits}
+    enough = _SHARED * len(tokens)
+    return {hit.memory for hit in hits if len(tokens.keys() & hit.tokens.split(" ")) >= enough}
+
+
+def _telling(tx: Tx, near: Filter, tokens: Sequence[str]) -> list[str]:
     """The rarer tokens of a text, which a near copy would share."""
-    tokens = list(dict.fromkeys(analyze(text, query=True)))[:24]
-    _, counts = tx.index.frequencies(near, tokens, _COMMON)
-    return sorted((t for t in tokens if 0 < counts.get(t, 0) <= _COMMON), key=lambda t: counts[t])[:12]
+    asked = sorted(tokens, key=lambda token: (-weight(token), -len(token)))[:_ASKED]
+    _, counts = tx.index.frequencies(near, asked, _COMMON)
+    return sorted((t for t in asked if 0 < counts.get(t, 0) <= _COMMON), key=lambda t: counts[t])[:_CANDIDATES]
 
 
 def _by_meaning(rt: Runtime, tx: Tx, near: Filter, embedded: Embedded) -> dict[str, float]:
