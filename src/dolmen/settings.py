@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.values import MODES, TOOLSETS, Mode, Toolset
+from dolmen.domain.values import MODES, SERVED, Mode, Toolset
 
 PREFIX = "DOLMEN_"
 FILE_NAME = "config.toml"
@@ -80,8 +80,9 @@ class Settings:
     )
     auth: Auth = _row(
         "text", "auto", "Server",
-        "Who may connect over HTTP. `keys`: only with an API key. `none`: anybody who reaches a loopback address. "
-        "`auto`: `none` on a loopback address while no key exists, else `keys`.",
+        "Who may connect over HTTP. `auto`: on a loopback address without a public URL, programs on this machine "
+        "without a key, and any key besides; else only with a key. `keys`: only with a key, everywhere. `none`: as "
+        "`auto`, also with a public URL. What a proxy hands on always needs a key.",
         choices=("auto", "keys", "none"),
     )  # fmt: skip
     allowed_hosts: tuple[str, ...] = _row(
@@ -101,7 +102,7 @@ class Settings:
     body_limit: int = _row("integer", 4 * 1024 * 1024, "Server", "Largest request body, in bytes.", least=1024)
 
     toolset: Toolset = _row(
-        "text", "core", "Agents", "The tools that a connection without a choice of its own sees.", choices=TOOLSETS
+        "text", "core", "Agents", "The tools that a connection without a choice of its own sees.", choices=SERVED
     )
     agent: str = _row(
         "text", "", "Agents", "Name under which `dolmen mcp` writes.", shown_default="what the client calls itself"

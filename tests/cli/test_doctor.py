@@ -17,11 +17,13 @@ import pytest
 from dolmen.app import open_app
 from dolmen.domain.values import DAY
 from dolmen.interfaces.cli.commands.doctor import clients
+from dolmen.interfaces.http.options import HttpOptions
 from dolmen.services.accounts import local_actor
 from dolmen.services.remember import remember
 from dolmen.services.requests import NewMemory
 from dolmen.settings import Settings
 from dolmen.store.opening import now, open_store
+from tests.interfaces.conftest import serving
 
 
 def doctor(url: str, *words: str, **settings: str) -> tuple[int, dict[str, list[Any]]]:
@@ -126,6 +128,35 @@ def test_another_program_on_the_port_is_told_from_our_own(sqlite_url: str) -> No
     [server] = findings["server"]
     assert server["level"] == "warn"
     assert "Another program listens" in server["what"]
+
+
+@pytest.mark.parametrize(
+    ("auth", "entry", "level", "said"),
+    [
+        ("auto", {}, "ok", "sees 13 tools"),
+        ("auto", {"headers": {"Authorization": "Bearer KEY"}}, "ok", "sees 13 tools"),
+        ("keys", {"headers": {"Authorization": "Bearer ${AGENTS_KEY}"}}, "ok", "sees 13 tools"),
+        ("keys", {"headers": {"Authorization": "Bearer ${NOT_SET_HERE}"}}, "ok", "points here"),
+        ("keys", {}, "fail", "is refused without a key (401)"),
+        ("auto", {"headers": {"Authorization": "Bearer dlm_old"}}, "fail", "is refused with the key that stands there"),
+    ],
+)
+def test_the_running_server_is_asked_as_each_client_asks_it(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, auth: str, entry: Any, level: str, said: str
+) -> None:
+    with serving(sqlite_url, HttpOptions(auth=auth), embedder="none") as served:  # type: ignore[arg-type]
+        key = served.key()
+        monkeypatch.setenv("AGENTS_KEY", key)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.chdir(tmp_path)
+        entry = {"url": served.url, **json.loads(json.dumps(entry).replace("Bearer KEY", f"Bearer {key}"))}
+        (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"dolmen": entry}}))
+        code, findings = doctor(sqlite_url, "--quick", port=served.base.rpartition(":")[2], auth=auth)
+    [client] = findings["clients"]
+    assert (client["level"], code) == (level, int(level == "fail"))
+    assert said in client["what"]
+    assert client["fix"] or level == "ok"
+    assert ("without a key" if auth == "auto" else "every client needs a key") in findings["access"][0]["what"]
 
 
 def test_a_misspelled_setting_is_a_finding(sqlite_url: str) -> None:

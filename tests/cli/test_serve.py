@@ -49,7 +49,7 @@ def test_it_says_where_it_is_and_how_each_client_is_connected_and_ends_when_told
     with serving(sqlite_url) as process:
         told = said(process, "Ctrl-C")
         address = told.split("Dolmen serves http://")[1].split("/mcp")[0]
-        assert "this machine only, without keys" in told
+        assert "this machine only, no key needed" in told
         assert sqlite_url.removeprefix("sqlite:///") in told
         for client in ("Claude Code", "Codex", "Cursor", "VS Code", "Gemini CLI"):
             assert f"\n{client}" in told

@@ -10,6 +10,8 @@ MODES: tuple[Mode, ...] = ("read", "suggest", "write", "admin")
 
 Toolset = Literal["core", "kenfold", "anchormind", "konteks", "kmem", "openai"]
 TOOLSETS: tuple[Toolset, ...] = ("core", "kenfold", "anchormind", "konteks", "kmem", "openai")
+SERVED: tuple[Toolset, ...] = ("core", "openai")
+"""The toolsets that this version has; a test holds this to the registry's faces. Nothing offers another one."""
 
 USER_SCOPE = "user"
 """The scope that every read of a project includes (C-28)."""

@@ -48,13 +48,13 @@ PLACES = (
 )
 
 
-def recipes(url: str = DEFAULT_URL, *, with_key: bool = False) -> tuple[Recipe, ...]:
-    """Every client over HTTP; with a key where the server asks for one."""
-    bearer = f"Authorization: Bearer {KEY_SHOWN}"
-    headers: dict[str, object] = {"headers": {"Authorization": f"Bearer {KEY_SHOWN}"}} if with_key else {}
+def recipes(url: str = DEFAULT_URL, *, with_key: bool = False, key: str = KEY_SHOWN) -> tuple[Recipe, ...]:
+    """Every client over HTTP; with `key` where the server asks for one."""
+    bearer = f"Authorization: Bearer {key}"
+    headers: dict[str, object] = {"headers": {"Authorization": f"Bearer {key}"}} if with_key else {}
     codex = f"codex mcp add dolmen --url {url}"
     if with_key:
-        codex = f"export DOLMEN_KEY={KEY_SHOWN}\n{codex} --bearer-token-env-var DOLMEN_KEY"
+        codex = f"export DOLMEN_KEY={key}\n{codex} --bearer-token-env-var DOLMEN_KEY"
     header = f' --header "{bearer}"' if with_key else ""
     return (
         Recipe("Claude Code", "http", f"claude mcp add --scope user --transport http dolmen {url}{header}"),

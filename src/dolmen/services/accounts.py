@@ -12,7 +12,7 @@ from dolmen.domain.access import KEY_PREFIX, Connection, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.timeframe import format_utc
-from dolmen.domain.values import MINUTE, MODES, TOOLSETS, USER_SCOPE, Actor, Mode, Toolset
+from dolmen.domain.values import MINUTE, MODES, SERVED, USER_SCOPE, Actor, Mode, Toolset
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -78,16 +78,19 @@ def create_key(
     """A new API key: the connection, and the secret, which nobody can see again.
 
     Raises:
-        DolmenError: `invalid-argument` for an expiry in the past, an unknown mode or toolset, or a label over 200
-            characters; `invalid-project`.
+        DolmenError: `invalid-argument` for an agent without a name, an expiry in the past, an unknown mode or toolset,
+            or a label over 200 characters; `invalid-project`.
     """
     from dolmen.services.recording import audit
 
     require(actor, "admin")
     if mode not in MODES:
         raise DolmenError("invalid-argument", f"There is no mode {mode!r}.", f"Use one of {', '.join(MODES)}.")
-    if toolset not in TOOLSETS:
-        raise DolmenError("invalid-argument", f"There is no toolset {toolset!r}.", f"Use one of {', '.join(TOOLSETS)}.")
+    if toolset not in SERVED:
+        served = ", ".join(SERVED)
+        raise DolmenError("invalid-argument", f"There is no toolset {toolset!r} here.", f"Use one of {served}.")
+    if not any(each.isalnum() for each in agent):
+        raise DolmenError("invalid-argument", "The agent has no name.", "Name it: `claude-code`, `codex`, …")
     if len(label) > 200:
         raise DolmenError("invalid-argument", "The label is longer than 200 characters.", "Shorten it.")
     secret = KEY_PREFIX + secrets.token_urlsafe(32)
@@ -201,5 +204,6 @@ def _unauthorized() -> DolmenError:
     return DolmenError(
         "unauthorized",
         "This needs a valid API key.",
-        "Send `Authorization: Bearer dlm_…`; the owner makes keys with `dolmen key create`.",
+        "Send `Authorization: Bearer dlm_…` with a key that holds. The owner makes one with `dolmen key create AGENT`, "
+        "which prints what to enter in each client; `dolmen key list --all` shows revoked and expired ones.",
     )

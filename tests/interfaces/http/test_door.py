@@ -71,14 +71,19 @@ def test_a_revoked_key_is_refused_at_the_next_request(serve: Serve) -> None:
     assert served.post(LIST, authorization=f"Bearer {key}").status_code == 401
 
 
-def test_on_this_machine_no_key_is_asked_for_until_there_is_one(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dolmen.interfaces.http.door._KEYS_EXIST_FOR", 0.0)
-    assert served.post(LIST).status_code == 200
+def test_making_a_key_locks_nobody_on_this_machine_out(served: Served) -> None:
+    """The key of one agent is accepted besides; who came in without one still does."""
     key = served.key("codex")
-    assert served.post(LIST).status_code == 401
-    assert served.post(LIST, authorization=f"Bearer {key}").status_code == 200
+    assert served.post(LIST).status_code == 200
+    bearer = {"authorization": f"Bearer {key}"}
+    served.call("remember", headers=bearer, memories=[{"content": "Written with a key."}])
+    assert served.call("recall", query="written with a key")["claims"][0]["agent"] == "codex"
+
+
+def test_where_every_client_needs_a_key_the_refusal_says_so_and_what_to_do(serve: Serve) -> None:
+    answer = error(serve(auth="keys").post(LIST))
+    assert "every client" in answer["message"]
+    assert "dolmen key create AGENT" in answer["fix"]
 
 
 def test_a_wrong_key_is_refused_even_where_none_is_needed(served: Served) -> None:
@@ -86,16 +91,26 @@ def test_a_wrong_key_is_refused_even_where_none_is_needed(served: Served) -> Non
     assert served.post(LIST, authorization="Bearer dlm_" + "x" * 43).status_code == 401
 
 
-@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip", "x-forwarded-host"])
+@pytest.mark.parametrize(
+    "header", ["x-forwarded-for", "forwarded", "x-real-ip", "x-forwarded-host", "x-forwarded-proto", "via"]
+)
 def test_what_comes_through_a_proxy_is_not_this_machines_own(served: Served, header: str) -> None:
     """A proxy on this machine would open the memory to everybody that reaches the proxy."""
     assert served.post(LIST, **{header: "203.0.113.9"}).status_code == 401
 
 
-def test_under_its_public_name_a_key_is_needed(serve: Serve) -> None:
-    served = serve(public_url="https://memory.example.com")
+def test_under_another_name_a_key_is_needed(serve: Serve) -> None:
+    served = serve(allowed_hosts=("memory.example.com",))
     assert served.post(LIST).status_code == 200
     assert served.post(LIST, host="memory.example.com").status_code == 401
+
+
+def test_with_a_public_url_everybody_needs_a_key(serve: Serve) -> None:
+    """A proxy that names itself in no header would pass for this machine's own programs."""
+    served = serve(public_url="https://memory.example.com")
+    assert served.post(LIST).status_code == 401
+    assert served.post(LIST, host="memory.example.com").status_code == 401
+    assert served.post(LIST, authorization=f"Bearer {served.key()}").status_code == 200
 
 
 @pytest.mark.parametrize(("mode", "code"), [("read", "read-only"), ("suggest", ""), ("write", ""), ("admin", "")])

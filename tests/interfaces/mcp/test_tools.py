@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import SERVED
 from dolmen.interfaces.mcp import footprint
 from dolmen.interfaces.mcp.registry import Face, Tool, faces
 from dolmen.interfaces.mcp.registry import face as find_face
@@ -42,6 +43,11 @@ CORE = {
 
 each_tool = pytest.mark.parametrize(("face", "tool"), TOOLS, ids=[f"{f.toolset}-{t.name}" for f, t in TOOLS])
 each_face = pytest.mark.parametrize("face", FACES, ids=[face.toolset for face in FACES])
+
+
+def test_no_toolset_is_offered_that_is_not_served() -> None:
+    """Settings, keys and the command line take their choices from the constant."""
+    assert tuple(faces()) == SERVED
 
 
 def test_the_core_toolset_has_its_thirteen_tools_in_order() -> None:

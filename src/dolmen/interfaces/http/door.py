@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qs
@@ -11,7 +10,7 @@ from urllib.parse import parse_qs
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.values import USER_SCOPE, Actor
-from dolmen.interfaces.http.hosts import HostPolicy, is_loopback
+from dolmen.interfaces.http.hosts import HostPolicy, keyless
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import Refusal
 from dolmen.services import accounts
@@ -20,8 +19,8 @@ from dolmen.services.runtime import Runtime
 PROJECT_HEADER, AGENT_HEADER = "dolmen-project", "dolmen-agent"
 """What a client may say about itself. A key's own agent name stands whatever the header says."""
 
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
-_KEYS_EXIST_FOR = 5.0
+_FORWARDED = ("forwarded", "x-forwarded-", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip")
+"""How the headers begin with which a proxy says that the request is not its own."""
 _PRODUCT = re.compile(r"[A-Za-z][\w.-]*")
 _LIBRARIES = re.compile(
     r"(python|node|undici|axios|got|curl|wget|mozilla|go-http|okhttp|aiohttp|postman|reqwest|hyper|bun|deno|java|ruby|"
@@ -37,8 +36,6 @@ class Door:
     rt: Runtime
     options: HttpOptions
     hosts: HostPolicy
-    _keys_exist: bool = False
-    _looked_at: float = -_KEYS_EXIST_FOR
 
     def actor(self, headers: Mapping[str, str], query: str = "") -> Actor:
         """The actor of a request.
@@ -57,35 +54,35 @@ class Door:
                 toolset=self.options.toolset,
             )
         else:
-            raise unauthorized("This needs an API key.")
+            raise unauthorized(self._why(headers))
         if self.options.read_only:
             actor = replace(actor, mode="read")
         project = headers.get(PROJECT_HEADER) or parse_qs(query).get("project", [""])[0]
         return _in_project(actor, project) if project.strip() else actor
 
     def open(self, headers: Mapping[str, str]) -> bool:
-        """Whether this request may come without a key: it is this machine's, directly, and nobody set up keys."""
-        if self.options.auth == "keys" or not is_loopback(self.options.host):
-            return False
-        if not self.hosts.local(headers.get("host")) or any(name in headers for name in _FORWARDED):
-            return False
-        return self.options.auth == "none" or not self._any_key()
+        """Whether this request may come without a key: it is this machine's own, and came directly."""
+        return keyless(self.options) and self.hosts.local(headers.get("host")) and not _forwarded(headers)
 
-    def _any_key(self) -> bool:
-        """Whether a key was ever made. Once one was, the door does not open again without one."""
-        if not self._keys_exist and time.monotonic() - self._looked_at >= _KEYS_EXIST_FOR:
-            vault = accounts.ensure_vault(self.rt)
-            with self.rt.store.read() as tx:
-                self._keys_exist = bool(tx.accounts.connections(vault))
-            self._looked_at = time.monotonic()
-        return self._keys_exist
+    def _why(self, headers: Mapping[str, str]) -> str:
+        """Why a request needs a key here."""
+        if not keyless(self.options):
+            return "This server asks every client for an API key."
+        if _forwarded(headers):
+            return "What comes through a proxy needs an API key; only programs on this machine come in without one."
+        return "Under this host name an API key is needed; programs on this machine use 127.0.0.1."
+
+
+def _forwarded(headers: Mapping[str, str]) -> bool:
+    return any(name.lower().startswith(_FORWARDED) for name in headers)
 
 
 def unauthorized(message: str) -> Refusal:
     return Refusal(
         "unauthorized",
         message,
-        "Send `Authorization: Bearer dlm_…`; the owner makes keys with `dolmen key create`.",
+        "Send `Authorization: Bearer dlm_…`. The owner makes a key with `dolmen key create AGENT`, which prints what "
+        "to enter in each client.",
     )
 
 

@@ -25,6 +25,17 @@ def is_loopback(host: str) -> bool:
     return address is not None and address.is_loopback
 
 
+def keyless(options: HttpOptions) -> bool:
+    """Whether programs on this machine come in without a key; keys are accepted besides.
+
+    Only where nobody else reaches the address. With a public URL a proxy stands before it, whose requests might pass
+    for this machine's own.
+    """
+    if not is_loopback(options.host) or options.auth == "keys":
+        return False
+    return options.auth == "none" or not options.public_url
+
+
 def require_safe_bind(host: str, auth: Auth) -> None:
     """Refuses to listen beyond this machine without authentication (B199).
 

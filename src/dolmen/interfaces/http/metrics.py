@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from dolmen.domain.values import TOOLSETS, Actor
+from dolmen.domain.values import SERVED, Actor
 from dolmen.interfaces.mcp.registry import Tool
 from dolmen.services.runtime import Runtime
 from dolmen.services.stats import index_health, model_state
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-_PATHS = frozenset({"/mcp", "/health", "/metrics", *(f"/mcp/{toolset}" for toolset in TOOLSETS)})
+_PATHS = frozenset({"/mcp", "/health", "/metrics", *(f"/mcp/{toolset}" for toolset in SERVED)})
 
 
 class Metrics:

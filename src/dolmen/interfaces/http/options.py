@@ -20,7 +20,7 @@ class HttpOptions:
     """The address that it listens on; decides whether anybody may come without a key."""
     port: int = 7077
     auth: Auth = "auto"
-    """`auto`: without a key on loopback as long as no key exists, else with one."""
+    """`auto`: without a key on loopback unless there is a public URL, else with one; see `hosts.keyless`."""
     public_url: str = ""
     """Where clients reach it through a proxy: its host and origin are accepted."""
     allowed_hosts: tuple[str, ...] = ()

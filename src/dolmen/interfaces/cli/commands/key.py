@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.values import DAY, HOUR, MODES, TOOLSETS
+from dolmen.domain.values import DAY, HOUR, MODES, SERVED
 from dolmen.interfaces.cli.here import Here, command
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from dolmen.domain.access import Connection
 
 _SHORTEST = 4
+_LONGEST = 36_500 * DAY
+_LOCAL = "Programs on this machine are still let in without a key; DOLMEN_AUTH=keys ends that."
+_KEYED = "Every client needs a key: this server lets nobody in without one."
 
 
 @click.group()
@@ -27,7 +30,7 @@ def key() -> None:
 @click.argument("agent")
 @click.option("--mode", type=click.Choice(MODES), default="write", show_default=True, help="What it may do.")
 @click.option("--project", metavar="NAME", help="Default project of its calls: a git remote URL or a name.")
-@click.option("--toolset", type=click.Choice(TOOLSETS), default="core", show_default=True, help="The tools it sees.")
+@click.option("--toolset", type=click.Choice(SERVED), default="core", show_default=True, help="The tools it sees.")
 @click.option("--expires", metavar="WHEN", help="A date (2027-01-31) or a span (`90d`, `12h`). [default: never]")
 @click.option("--label", default="", help="A note for people.")
 @command
@@ -51,19 +54,39 @@ def create(
             expires_at=None if expires is None else _expiry(expires, now, here.settings.zone),
             label=label,
         )
-    lines = [secret, "", f"for {connection.agent}, mode {connection.mode}; it is not shown again."]
-    here.out.result({"secret": secret, "key": present.plain(connection)}, lines[:1])
-    if not here.out.as_json:
-        here.out.note(lines[2])
+    from dolmen.interfaces.cli.commands.serve import connect_lines, endpoint, http_options
+    from dolmen.interfaces.http.hosts import keyless
+
+    settings, out = here.settings, here.out
+    local = keyless(http_options(settings))
+    out.result({"secret": secret, "key": present.plain(connection), "keyless": local}, [secret])
+    if out.as_json:
+        return
+    spelled = "" if connection.agent == agent else f" (so {agent!r} is written)"
+    out.note(f"for {connection.agent}{spelled}, mode {connection.mode}; it is not shown again.")
+    out.note(_LOCAL if local else _KEYED)
+    out.note("")
+    url = endpoint(settings.public_url, settings.host, settings.port)
+    for line in connect_lines(here, url, with_key=True, key=secret):
+        out.note(line)
 
 
 def _expiry(said: str, now: int, zone: str) -> int:
     from dolmen.domain.timeframe import parse
 
-    number, unit = said[:-1], said[-1:]
-    if number.isdigit() and unit in ("d", "h"):
-        return now + int(number) * (DAY if unit == "d" else HOUR)
-    return parse(said, now, zone)
+    number, unit = said.strip()[:-1], said.strip()[-1:]
+    if number.isascii() and number.isdigit() and unit in ("d", "h"):
+        span = int(number) * (DAY if unit == "d" else HOUR)
+        if span <= _LONGEST:
+            return now + span
+    try:
+        return parse(said, now, zone)
+    except DolmenError:
+        raise DolmenError(
+            "invalid-time",
+            f"--expires {said!r} is no time that a key could end at.",
+            "Give a date (2027-01-31), or days or hours from now (90d, 12h; at most 36500d).",
+        ) from None
 
 
 @key.command("list")

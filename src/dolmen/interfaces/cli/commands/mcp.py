@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dolmen.domain.values import MODES, TOOLSETS
+from dolmen.domain.values import MODES, SERVED
 from dolmen.interfaces.cli.here import Here, command
 
 
@@ -15,7 +15,7 @@ from dolmen.interfaces.cli.here import Here, command
 @click.option("--project", metavar="NAME", help="Default project. [default: the git repository of this directory]")
 @click.option("--agent", metavar="NAME", help="Name to write under. [default: what the client calls itself]")
 @click.option("--mode", type=click.Choice(MODES), help="What the agent may do. [default: write]")
-@click.option("--toolset", type=click.Choice(TOOLSETS), help="The tools that it sees. [default: core]")
+@click.option("--toolset", type=click.Choice(SERVED), help="The tools that it sees. [default: core]")
 @command
 def mcp(here: Here, project: str | None, agent: str | None, mode: Any, toolset: Any) -> None:
     """Serve one agent over standard input and output.

@@ -36,13 +36,12 @@ def serve(here: Here, host: str | None, port: str | None, auth: Any, read_only: 
     settings = here.settings
     logs.configure(settings)
     with here.app(models=True) as app:
-        made, valid = _keys(app)
-        require_safe(settings, valid)
+        require_safe(settings, _valid_keys(app))
         options = http_options(settings)
         require_free(settings.host, settings.port)
 
         def ready(port: int) -> None:
-            _announce(here, app, options, port, made)
+            _announce(here, app, options, port)
             app.upkeep.start(after=1.0)
 
         _end_in_order()
@@ -83,17 +82,15 @@ def http_options(settings: Settings) -> HttpOptions:
     )
 
 
-def _keys(app: App) -> tuple[list[Connection], list[Connection]]:
-    """Every key that was ever made, and those that open the door now."""
+def _valid_keys(app: App) -> list[Connection]:
+    """The keys that open the door now."""
     from dolmen.services.accounts import ensure_vault
 
     vault = ensure_vault(app.runtime)
     with app.runtime.store.read() as tx:
         now = tx.now
         found = tx.accounts.connections(vault)
-    return found, [
-        each for each in found if each.revoked_at is None and (each.expires_at is None or each.expires_at > now)
-    ]
+    return [each for each in found if each.revoked_at is None and (each.expires_at is None or each.expires_at > now)]
 
 
 def require_safe(settings: Settings, keys: list[Connection]) -> None:
@@ -136,10 +133,12 @@ def require_free(host: str, port: int) -> None:
         ) from error
 
 
-def _announce(here: Here, app: App, options: HttpOptions, port: int, made: list[Connection]) -> None:
+def _announce(here: Here, app: App, options: HttpOptions, port: int) -> None:
+    from dolmen.interfaces.http.hosts import keyless
+
     out = here.out
-    url = (options.public_url.rstrip("/") or f"http://{_reached(options.host)}:{port}") + "/mcp"
-    with_key = options.auth == "keys" or bool(options.public_url) or (bool(made) and options.auth == "auto")
+    url = endpoint(options.public_url, options.host, port)
+    with_key = bool(options.public_url) or not keyless(options)
     info = app.runtime.store.info()
     model = app.runtime.embedder.model if app.runtime.embedder else "none"
     why = app.model.why if app.model else ""
@@ -151,7 +150,7 @@ def _announce(here: Here, app: App, options: HttpOptions, port: int, made: list[
         out.bold(f"Dolmen serves {out.style(url, fg='green')}"),
         f"  memory  {info.location} ({info.version})",
         f"  model   {model}: {why}",
-        f"  access  {'with a key: dolmen key create AGENT' if with_key else 'this machine only, without keys'}",
+        f"  access  {_access(with_key)}",
         *(f"  {out.style('!', fg='yellow')} {warning}" for warning in info.warnings),
         "",
         *connect_lines(here, url, with_key=with_key),
@@ -160,18 +159,29 @@ def _announce(here: Here, app: App, options: HttpOptions, port: int, made: list[
     out.result({}, lines)
 
 
+def endpoint(public_url: str, host: str, port: int) -> str:
+    """The URL that clients are given."""
+    return (public_url.rstrip("/") or f"http://{_reached(host)}:{port}") + "/mcp"
+
+
+def _access(with_key: bool) -> str:
+    if with_key:
+        return "with a key: dolmen key create AGENT"
+    return "this machine only, no key needed (DOLMEN_AUTH=keys asks for one)"
+
+
 def _reached(host: str) -> str:
     """The address as it stands in a URL on this machine."""
     bare = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host.strip("[]"), host.strip("[]"))
     return f"[{bare}]" if ":" in bare else bare
 
 
-def connect_lines(here: Here, url: str, *, with_key: bool) -> list[str]:
+def connect_lines(here: Here, url: str, *, with_key: bool, key: str = "") -> list[str]:
     """How each client is connected, ready to copy."""
-    from dolmen.interfaces.clients import recipes
+    from dolmen.interfaces.clients import KEY_SHOWN, recipes
 
     lines: list[str] = []
-    for recipe in recipes(url, with_key=with_key):
+    for recipe in recipes(url, with_key=with_key, key=key or KEY_SHOWN):
         where = here.out.dim(f"  in {recipe.file}") if recipe.file else ""
         lines += [here.out.bold(recipe.client) + where, *(f"  {line}" for line in recipe.text.splitlines()), ""]
     return lines

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from dolmen.interfaces.cli.commands.doctor import clients, machine, model, store
+from dolmen.interfaces.cli.commands.doctor import clients, machine, model, server, store
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, Level
 from dolmen.interfaces.cli.exits import FAILED
 from dolmen.interfaces.cli.here import Here, command
@@ -46,6 +46,6 @@ def _examine(here: Here, *, quick: bool) -> Iterator[Finding]:
     yield from machine.computer(settings)
     yield from store.store(here)
     yield from model.model(settings, quick=quick)
-    yield from machine.port(settings)
+    yield from server.server(settings)
     yield from machine.logs(settings)
     yield from clients.clients(settings)

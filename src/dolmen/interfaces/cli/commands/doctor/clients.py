@@ -10,8 +10,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from dolmen.interfaces.cli.commands.doctor.finding import Finding, ok, warn
+from dolmen.interfaces.cli.commands.doctor.finding import Finding, Level, ok, warn
+from dolmen.interfaces.cli.commands.doctor.server import tools
 from dolmen.interfaces.clients import PLACES
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def _look(client: str, path: Path, settings: Settings) -> Iterator[Finding]:
             if isinstance(server, Mapping) and (found := _judge(server, name, settings)):
                 level, said, fix = found
                 what = f"{client} ({path}): {name} {said}"
-                yield ok("clients", what) if level else warn("clients", what, fix)
+                yield Finding("clients", level, what, fix)
 
 
 def _read(path: Path) -> Any:
@@ -106,33 +108,71 @@ def _servers(value: Any) -> Iterator[Mapping[str, Any]]:
                 yield found
 
 
-def _judge(server: Mapping[str, Any], name: str, settings: Settings) -> tuple[bool, str, str] | None:
-    """Whether an entry is Dolmen's: (good, what, fix); None for another server."""
+Judgement = tuple[Level, str, str]
+"""(level, what, fix) of one entry."""
+_OTHER: Judgement = ("ok", "", "")
+"""Another program's server."""
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)\}")
+
+
+def _judge(server: Mapping[str, Any], name: str, settings: Settings) -> Judgement | None:
+    """Whether an entry is Dolmen's, and whether it works; None for another server."""
     url = str(server.get("url") or server.get("httpUrl") or server.get("serverUrl") or "")
     words = [str(server.get("command") or ""), *map(str, server.get("args") or ())]
     if url:
-        return _judge_url(url, name, settings)
+        judged = _judge_url(url, name, settings)
+        return None if judged is _OTHER else judged or _tried(url, server)
     if not any(re.search(r"(^|[/\\])dolmen(\.exe)?$", word) or word == "dolmen" for word in words):
         return None
     program = words[0]
     if os.path.sep in program and not Path(program).exists():
-        return False, f"starts {program}, which is not there", "Enter the path of `dolmen` anew."
-    return True, "starts `dolmen mcp`", ""
+        return "warn", f"starts {program}, which is not there", "Enter the path of `dolmen` anew."
+    return "ok", "starts `dolmen mcp`", ""
 
 
-def _judge_url(url: str, name: str, settings: Settings) -> tuple[bool, str, str] | None:
-    from urllib.parse import urlsplit
-
+def _judge_url(url: str, name: str, settings: Settings) -> Judgement | None:
+    """What is wrong with an address, or that it is another server's; None for one that leads here."""
     try:
         parts = urlsplit(url)
         here = (parts.hostname in ("127.0.0.1", "localhost", "::1", settings.host)) and parts.port == settings.port
     except ValueError:
-        return None
-    ours = settings.public_url and url.startswith(settings.public_url)
+        return _OTHER
+    ours = bool(settings.public_url) and url.startswith(settings.public_url)
     if here or ours:
         if not parts.path.rstrip("/").startswith("/mcp") and not ours:
-            return False, f"points to {url}", f"The address ends in /mcp: http://{settings.host}:{settings.port}/mcp"
-        return True, f"points here: {url}", ""
+            return "warn", f"points to {url}", f"The address ends in /mcp: http://{settings.host}:{settings.port}/mcp"
+        return None
     if "dolmen" in name.lower():
-        return False, f"points to another address: {url}", f"This one is http://{settings.host}:{settings.port}/mcp"
-    return None
+        return "warn", f"points to another address: {url}", f"This one is http://{settings.host}:{settings.port}/mcp"
+    return _OTHER
+
+
+def _tried(url: str, server: Mapping[str, Any]) -> Judgement:
+    """What the server that runs there answers to what this client would send."""
+    headers = _headers(server)
+    answer = None if headers is None else tools(url, headers)
+    if answer is None:
+        return "ok", f"points here: {url}", ""
+    if answer.status == 200:
+        return "ok", f"points here: {url}, and sees {answer.tools} tools", ""
+    keyed = any(name.lower() == "authorization" for name in headers or ())
+    sends = "with the key that stands there" if keyed else "without a key"
+    return (
+        "fail",
+        f"points here: {url}, and is refused {sends} ({answer.status}): {answer.message}",
+        answer.fix or "Look at the server's log.",
+    )
+
+
+def _headers(server: Mapping[str, Any]) -> dict[str, str] | None:
+    """What a client would send; None when it takes a value from where it cannot be seen."""
+    found: dict[str, str] = {}
+    for name in ("headers", "http_headers"):
+        if isinstance(listed := server.get(name), Mapping):
+            found.update((str(key), str(value)) for key, value in listed.items())
+    if variable := server.get("bearer_token_env_var"):
+        found["Authorization"] = f"Bearer ${{{variable}}}"
+    filled = {
+        key: _VARIABLE.sub(lambda match: os.environ.get(match[1], match[0]), value) for key, value in found.items()
+    }
+    return None if any("${" in value or not value.isascii() for value in filled.values()) else filled

@@ -35,7 +35,7 @@ def store(here: Here) -> Iterator[Finding]:
             yield from _private(here.settings)
             yield from _clock(app)
             yield from _index(app)
-            yield from _access(app)
+            yield from _access(app, here.settings)
     except DolmenError as error:
         yield failed("store", error)
 
@@ -104,7 +104,9 @@ def _index(app: App) -> Iterator[Finding]:
         yield ok("vectors", said)
 
 
-def _access(app: App) -> Iterator[Finding]:
+def _access(app: App, settings: Settings) -> Iterator[Finding]:
+    from dolmen.interfaces.cli.commands.serve import http_options
+    from dolmen.interfaces.http.hosts import keyless
     from dolmen.services.accounts import ensure_vault
 
     vault = ensure_vault(app.runtime)
@@ -113,6 +115,7 @@ def _access(app: App) -> Iterator[Finding]:
         keys = tx.accounts.connections(vault)
         waiting = len(tx.proposals.select(vault, "pending", None, 1000))
     valid = [each for each in keys if each.revoked_at is None and (each.expires_at is None or each.expires_at > now)]
-    yield ok("keys", f"{len(valid)} valid" if keys else "none; agents on this machine need none")
+    need = "programs on this machine need none" if keyless(http_options(settings)) else "every client needs one"
+    yield ok("keys", f"{len(valid) or 'none'}{' valid' if valid else ''}; {need}")
     if waiting:
         yield ok("review", f"{waiting} proposals wait for you: `dolmen review list`")
