@@ -8,6 +8,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Case, Memory, Revision
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND
+from dolmen.store.contract import Feedback, RecallEvent
 from tests.contract.given import START, Desk, add, by, change, link, proposal, texts, unit
 
 
@@ -374,3 +375,26 @@ def test_numbers_are_counted_by_a_column(desk: Desk) -> None:
         assert tx.memories.count(sight, "folder") == {"x": 1, "": 2}
         assert tx.memories.count(desk.sight("project:none")) == {"": 0}
         assert tx.memories.count(desk.sight("project:none"), "kind") == {}
+
+
+def test_a_purge_destroys_what_was_asked_when_a_memory_was_found(desk: Desk) -> None:
+    memory, other = desk.add("the secret heron"), desk.add("another")
+    with desk.store.write() as tx:
+        tx.journal.events(
+            [
+                RecallEvent("e1", "v", START, "c", "a", "secret heron?", (other.id, memory.id)),
+                RecallEvent("e2", "v", START, "c", "a", "another?", (other.id,)),
+                RecallEvent("e1", "w", START, "c", "a", "secret heron?", (memory.id,)),
+            ]
+        )
+        tx.journal.feedback(Feedback("f1", "v", START, "c", "a", None, (memory.id,), True, True, "the heron"))
+        tx.journal.feedback(Feedback("f2", "v", START, "c", "a", None, (other.id,), True, True))
+    with desk.store.write() as tx:
+        tx.memories.purge("v", [memory.id])
+    desk.store.scrub()
+    with desk.store.read() as tx:
+        assert tx.journal.event("v", "e1") is None
+        assert tx.journal.event("v", "e2") is not None
+        assert tx.journal.event("w", "e1") is not None
+        assert [entry.id for entry in tx.journal.feedbacks("v")] == ["f2"]
+        assert tx.memories.get("v", other.id) == other
