@@ -1,6 +1,6 @@
-"""How good is the ranking? One table: each set by words alone, by vectors alone, fused.
+"""How good is the ranking? One table: each set by words alone, by vectors alone, by both.
 
-    python -m bench.quality --data ../shared/bench/data --cache ~/.cache/dolmen-bench
+    python -m bench.quality --data ../shared/bench/data
 
 The figures are those of the domain's ranking over exact legs in memory; `bench/retrieval` measures the whole service.
 The first run embeds every passage (half an hour on one core); later ones take some minutes.
@@ -22,7 +22,7 @@ from bench.quality.embeddings import VectorCache
 from bench.quality.index import Candidates, CorpusIndex
 from bench.quality.metrics import CORE, figure, measure
 from bench.quality.unanswerable import foreign_questions
-from dolmen.domain.ranking import fuse
+from dolmen.domain.ranking import POOL, fuse
 from dolmen.models.choose import EmbedderSettings, choose
 
 DEPTH = 10  # results of one answer
@@ -51,11 +51,26 @@ def by_vectors(found: Candidates) -> list[int]:
     return sorted(found.cosines, key=lambda passage: -found.cosines[passage])
 
 
+def by_ranks(found: Candidates) -> list[int]:
+    """Reciprocal rank fusion, k = 60, of the two legs with equal weight: the documented baseline."""
+    legs = (sorted(found.lexical, key=lambda passage: -found.lexical[passage].score), by_vectors(found)[:POOL])
+    scores: dict[int, float] = {}
+    for leg in legs:
+        for rank, passage in enumerate(leg, 1):
+            scores[passage] = scores.get(passage, 0.0) + 1 / (60 + rank)
+    return sorted(scores, key=lambda passage: -scores[passage])
+
+
 def fused(found: Candidates) -> list[int]:
     return [entry.id for entry in fuse(found.lexical, found.cosines, found.background)]
 
 
-WAYS: dict[str, Callable[[Candidates], list[int]]] = {"words": by_words, "vectors": by_vectors, "fused": fused}
+WAYS: dict[str, Callable[[Candidates], list[int]]] = {
+    "words": by_words,
+    "vectors": by_vectors,
+    "ranks": by_ranks,
+    "fused": fused,  # the last one is what the product does
+}
 
 
 def run(name: str, folder: Path, vectors: VectorCache, limit: int | None, foreign: Sequence[str]) -> Row:
@@ -88,7 +103,7 @@ def _asked(corpus: Corpus, name: str) -> Iterator[Query]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/bench/data"), help="folder of the sets")
-    parser.add_argument("--cache", type=Path, default=Path(".cache/bench"), help="folder for the vectors")
+    parser.add_argument("--cache", type=Path, default=Path("bench/out/vectors"), help="folder for the vectors")
     parser.add_argument("--sets", help="comma list; all but the largest when left out")
     parser.add_argument("--limit", type=int, help="questions per corpus, to be quick")
     parser.add_argument("--json", action="store_true", help="one JSON object a set instead of the table")
