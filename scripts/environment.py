@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import importlib.util
 import platform
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -155,7 +156,9 @@ def main(root: Path, level: str, fingerprint: str) -> None:
         install(root, venv, level)
         for each in LEVELS[: LEVELS.index(level) + 1]:
             stamp(venv, each).write_text(fingerprint + "\n")
-        say("ready")
+        command = venv / "bin" / "dolmen"
+        say(f"ready: the command is {command}")
+        say(f"to have it everywhere:  mkdir -p ~/.local/bin && ln -sf {shlex.quote(str(command))} ~/.local/bin/")
 
 
 if __name__ == "__main__":

@@ -46,3 +46,14 @@ def test_the_command_line_and_an_agent_agree_on_the_default_project_at_once(
     )
     assert scopes("Money is an integer") == ("project:github.com/acme/store",) * 2
     assert dolmen(place, sqlite_url, "project", "which")["project"] == "github.com/acme/store"
+
+
+def test_a_clone_of_a_folder_is_told_that_its_remote_is_one(sqlite_url: str, tmp_path: Path) -> None:
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    subprocess.run(["git", "init", "-q", str(origin)], check=True)
+    subprocess.run(["git", "-C", str(origin), "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+    subprocess.run(["git", "clone", "-q", str(origin), str(clone)], check=True)
+    found = dolmen(clone, sqlite_url, "project", "which")
+    assert found["why"].startswith("Its remote is a folder on this disk")
+    assert found["project"] == dolmen(origin, sqlite_url, "project", "which")["project"]
+    assert dolmen(origin, sqlite_url, "project", "which")["why"].startswith("No remote;")

@@ -242,14 +242,15 @@ def _by_preference(facts: RepositoryFacts) -> list[tuple[str, str]]:
 
 def _local(facts: RepositoryFacts) -> ProjectIdentity:
     kept = _usable(facts.kept_identity)
+    remote = "Its remote is a folder on this disk, which names nothing elsewhere" if facts.remotes else "No remote"
     if kept is not None:
-        return ProjectIdentity(kept, "kept", "No remote; the repository keeps the identity it was first given.")
+        return ProjectIdentity(kept, "kept", f"{remote}; the repository keeps the identity it was first given.")
     source: Source
     if facts.root_commits:
         # The smallest, because a merge of unrelated histories adds roots in no order.
-        seed, source, why = min(facts.root_commits), "history", "No remote; the first commit names the project."
+        seed, source, why = min(facts.root_commits), "history", f"{remote}; the first commit names the project."
     elif facts.fresh_id:
-        seed, source, why = facts.fresh_id, "minted", "No remote and no commit to be known by; a new name was made."
+        seed, source, why = facts.fresh_id, "minted", f"{remote} and no commit to be known by; a new name was made."
     else:
         raise DolmenError(
             "invalid-project",

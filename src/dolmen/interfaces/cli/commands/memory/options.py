@@ -8,12 +8,16 @@ from typing import Any, TypeVar
 import click
 
 from dolmen.domain.memory import KINDS
+from dolmen.domain.values import USER_SCOPE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def project(function: F) -> F:
     """Where to write."""
+    function = click.option(
+        "--user", "project", flag_value=USER_SCOPE, help="In no project: yours everywhere, whichever project it is."
+    )(function)
     return click.option(
         "--project", metavar="NAME", help="A git remote URL or a project's name; `user` for none. [default: this one's]"
     )(function)
@@ -22,6 +26,9 @@ def project(function: F) -> F:
 def sight(function: F) -> F:
     """Where to look."""
     function = click.option("--all", "every", is_flag=True, help="Look into every project.")(function)
+    function = click.option(
+        "--user", "project", flag_value=USER_SCOPE, help="Look only at what belongs to no project."
+    )(function)
     return click.option(
         "--project", metavar="NAME", help="Look into this project and the user scope. [default: this one's]"
     )(function)

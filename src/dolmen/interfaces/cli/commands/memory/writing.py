@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import USER_SCOPE
 from dolmen.interfaces.cli import present
 from dolmen.interfaces.cli.commands.memory import options
 from dolmen.interfaces.cli.here import Here, command
@@ -70,11 +71,18 @@ def add(
 
 def _remembered_lines(here: Here, result: Remembered) -> list[str]:
     ref = here.out.style(present.short(result.ref), fg="yellow") + " " if result.ref else ""
-    lines = [f"{ref}{result.outcome}: {result.kind} in {result.scope.removeprefix('project:')}"]
+    lines = [f"{ref}{result.outcome}: {result.kind} in {result.scope.removeprefix('project:')}{_reach(result.scope)}"]
     lines += [f"  {note}" for note in result.notes]
     lines += [f"  replaces {present.short(old)}" for old in result.superseded]
     lines += [f"  similar: {present.short(each.ref)} ({each.similarity:.2f}) {each.text}" for each in result.similar]
     return lines
+
+
+def _reach(scope: str) -> str:
+    """Who sees it, and how to choose otherwise."""
+    if scope == USER_SCOPE:
+        return " (seen in every project; --project NAME: only in that one)"
+    return " (seen in this project alone; --user: in every one)"
 
 
 def _content(text: tuple[str, ...], *, from_stdin: bool) -> str | None:
