@@ -53,6 +53,9 @@ class Counting:
         norm = sum(value * value for value in counts) ** 0.5
         return [value / norm for value in counts]
 
+    def unrelated(self, text: str) -> float | None:
+        return None
+
     def close(self) -> None:
         """Nothing to release."""
 
