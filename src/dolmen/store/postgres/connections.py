@@ -34,8 +34,8 @@ PATIENCE = 15.0
 """Seconds that a call waits for a free connection or a lock before it gives up with `store-busy`."""
 STATEMENT_SECONDS, IDLE_SECONDS = 60, 300
 EF_SEARCH = 200
-"""Candidates that a vector search keeps. At pgvector's default of 40, a quarter of the nearest were missed among
-100,000 clustered vectors; at 200, one in a hundred."""
+"""Candidates that a vector search keeps. Of the 100 nearest among 100,000 vectors that spread as sentence embeddings do
+(intrinsic dimension 16), ten in a thousand were missed with 100 candidates, two with 200; pgvector's default is 40."""
 MOST_SCANNED = 5000
 """Vectors that a search meets in the index before the exact search takes over."""
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 INDEX_PRICE = 7
 """A vector met in the index costs about as much as this many compared one by one (measured: 20 and 3 microseconds)."""
-FEW = 2000
-"""When a filter lets no more through, those are compared one by one."""
+FEW = 3000
+"""When no more are in sight, or a filter lets no more through, none of the nearest is missed: all are compared."""
 HNSW_DIMENSIONS = 4000
 """The most that pgvector's HNSW takes for `halfvec`; vectors of more are compared one by one."""
 SAMPLE, LEAST_SAMPLE = 256, 8
@@ -104,7 +104,7 @@ class MeaningSearch:
         if self._dimension(model) > HNSW_DIMENSIONS or not sight.live:
             return False
         indexed = max(sight.live_in_vault, sight.indexed)
-        if sight.live <= INDEX_PRICE * max(limit, EF_SEARCH) * indexed / sight.live:
+        if sight.live <= max(FEW, INDEX_PRICE * max(limit, EF_SEARCH) * indexed / sight.live):
             return False
         return ordinary(filter) or self._qualifying(filter, sight, FEW + 1) > FEW
 
