@@ -82,7 +82,9 @@ def command_line() -> str:
         _prose("""
         Every command takes `--json` (one JSON value on standard output), `--database URL` and `--config FILE`.
         Results go to standard output, everything else to standard error. Colours appear on a terminal only, and
-        never with `NO_COLOR`. A REF is the id of a memory, or at least six characters of its start or end.
+        never with `NO_COLOR`. A REF is the id of a memory, or at least four
+        characters of its start or end that no other id has; the refs that lists print are the last eight, because ids
+        that were made at about the same time begin alike.
         """),
         "## Exit codes",
         table(("code", "meaning"), ([str(code), meaning] for code, meaning in EXIT_MEANINGS.items())),

@@ -84,6 +84,24 @@ def test_a_name_stays_what_it_is_when_it_is_renamed_to_itself(desk: Desk) -> Non
     assert desk.ids(desk.sight("project:a")) == [memory.id]
 
 
+def test_an_old_name_can_become_a_project_of_its_own_again(desk: Desk) -> None:
+    """The memories stay where the renaming took them."""
+    memory = desk.add("one", scope="project:a")
+    with desk.store.write() as tx:
+        assert tx.scopes.unalias("v", "project:a") is False
+        tx.scopes.alias("v", "project:a", "project:b")
+    with desk.store.write() as tx:
+        assert tx.scopes.unalias("v", "project:a") is True
+        assert tx.scopes.unalias("v", "no such scope") is False
+    with desk.store.read() as tx:
+        assert tx.scopes.aliases("v") == {}
+        assert tx.scopes.resolve("v", "project:a") == "project:a"
+    assert desk.ids(desk.sight("project:b")) == [memory.id]
+    assert desk.ids(desk.sight("project:a")) == []
+    late = desk.add("two", scope="project:a")
+    assert desk.ids(desk.sight("project:a")) == [late.id]
+
+
 def test_an_old_name_can_come_to_stand_for_another_project(desk: Desk) -> None:
     memory = desk.add("one", scope="project:a")
     other = desk.add("two", scope="project:z")

@@ -7,6 +7,7 @@ from dolmen.domain.values import DAY
 from dolmen.services.edit import edit
 from dolmen.services.feedback import feedback
 from dolmen.services.forget import forget
+from dolmen.services.listing import full_ref
 from dolmen.services.reading import browse, read
 from dolmen.services.remember import remember
 from dolmen.services.requests import Browse, Edit, FeedbackRequest, Forget, NewMemory
@@ -98,3 +99,19 @@ def test_feedback_names_an_answer_that_was_given(house: House) -> None:
     with pytest.raises(DolmenError) as unknown:
         feedback(house.rt, stranger, FeedbackRequest(event, relevant=True))
     assert unknown.value.code == "not-found"
+
+
+def test_a_part_of_a_ref_stands_for_the_memory_that_alone_has_it(house: House) -> None:
+    """Refs begin alike, so lists print their ends; from four characters on either end will do."""
+    first, second = house.stored("Deploys happen on Tuesday"), house.stored("The cache lives in Redis")
+    for part in (first, first[-8:], first[-4:], f"…{first[-8:]}", f"dolmen://memory/{first}"):
+        assert full_ref(house.rt, house.owner, part) == first
+    with pytest.raises(DolmenError) as refused:
+        full_ref(house.rt, house.owner, first[:4])
+    assert refused.value.code == "invalid-argument"
+    assert refused.value.data["candidates"] == sorted([first, second])
+    assert f"{second} (The cache lives in Redis)" in refused.value.message
+    for part, code in (("abc", "invalid-argument"), ("wxyz", "invalid-argument"), ("ffffffff", "not-found")):
+        with pytest.raises(DolmenError) as refused:
+            full_ref(house.rt, house.owner, part)
+        assert refused.value.code == code

@@ -56,10 +56,33 @@ def test_an_alias_needs_two_projects_and_an_owner(house: House) -> None:
     with pytest.raises(DolmenError) as caught:
         scopes.alias(house.rt, house.agent, OLD, NEW)
     assert caught.value.code == "forbidden"
+    with pytest.raises(DolmenError) as caught:
+        scopes.unalias(house.rt, house.agent, OLD)
+    assert caught.value.code == "forbidden"
+
+
+def test_a_name_that_holds_nothing_is_joined_only_on_demand(house: House) -> None:
+    """Most likely it is misspelled."""
+    with pytest.raises(DolmenError) as caught:
+        scopes.alias(house.rt, house.owner, OLD, NEW)
+    assert caught.value.code == "not-found"
+    assert scopes.alias(house.rt, house.owner, OLD, NEW, force=True) == 0
+    assert scopes.alias(house.rt, house.owner, OLD, NEW) == 0, "it is known now"
+
+
+def test_a_joined_name_can_be_a_project_again(house: House) -> None:
+    ref = house.stored("Deploys happen on Tuesday", project=OLD)
+    scopes.alias(house.rt, house.owner, OLD, NEW)
+    assert scopes.unalias(house.rt, house.owner, OLD) == "github.com/acme/store"
+    assert house.refs("when are deploys", project=NEW) == [ref]
+    assert house.remember("Old clones write here", project=OLD).scope == "project:github.com/acme/shop"
+    with pytest.raises(DolmenError) as caught:
+        scopes.unalias(house.rt, house.owner, OLD)
+    assert caught.value.code == "not-found"
 
 
 def test_two_projects_cannot_stand_for_each_other(house: House) -> None:
-    scopes.alias(house.rt, house.owner, OLD, NEW)
+    scopes.alias(house.rt, house.owner, OLD, NEW, force=True)
     with pytest.raises(DolmenError) as caught:
         scopes.alias(house.rt, house.owner, NEW, OLD)
     assert caught.value.code == "conflict"

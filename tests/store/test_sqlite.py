@@ -134,9 +134,20 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(path: Path, content: 
     path.write_bytes(content)
     with pytest.raises(DolmenError) as refused:
         open_store(f"sqlite:///{path}")
-    assert refused.value.code == "unavailable"
+    assert refused.value.code == "store-foreign"
     assert refused.value.fix
     assert path.read_bytes() == content
+
+
+def test_the_database_of_another_program_is_refused_and_left_alone(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE notes (text)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(DolmenError) as refused:
+        open_store(f"sqlite:///{path}")
+    assert refused.value.code == "store-foreign"
+    assert path.read_bytes() == before
 
 
 def test_a_store_that_was_damaged_says_so(desk: Desk, path: Path) -> None:
@@ -151,7 +162,7 @@ def test_a_store_that_was_damaged_says_so(desk: Desk, path: Path) -> None:
         store = open_store(f"sqlite:///{path}")
         with store.read() as tx:
             list(tx.memories.stream("v"))
-    assert refused.value.code == "unavailable"
+    assert refused.value.code == "store-damaged"
     assert "backup" in refused.value.fix
 
 
@@ -176,8 +187,8 @@ def test_a_full_disk_is_said_and_the_store_goes_on_when_there_is_room(desk: Desk
     [
         (apsw.BusyError, "store-busy"),
         (apsw.LockedError, "store-busy"),
-        (apsw.NotADBError, "unavailable"),
-        (apsw.CorruptError, "unavailable"),
+        (apsw.NotADBError, "store-damaged"),
+        (apsw.CorruptError, "store-damaged"),
         (apsw.FullError, "unavailable"),
         (apsw.ReadOnlyError, "unavailable"),
         (apsw.CantOpenError, "unavailable"),

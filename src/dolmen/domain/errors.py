@@ -27,6 +27,8 @@ Code = Literal[
     "store-busy",
     "store-too-new",
     "store-unsafe",
+    "store-foreign",
+    "store-damaged",
     "configuration",
     "internal",
 ]
@@ -51,6 +53,8 @@ MEANINGS: Mapping[Code, str] = {
     "store-busy": "Other writers did not finish in time; try again.",
     "store-too-new": "The store was made by another version of this program.",
     "store-unsafe": "The store is where it would be damaged, such as a network file system.",
+    "store-foreign": "What is there is not a Dolmen store; nothing in it was touched.",
+    "store-damaged": "The store cannot be read any more; a backup or an export brings it back.",
     "configuration": "A setting does not fit.",
     "internal": "A mistake in Dolmen; the log has the details under the id that the message names.",
 }

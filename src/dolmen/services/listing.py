@@ -13,10 +13,11 @@ from dolmen.services.scoping import visible
 from dolmen.store.contract import Order
 
 LIMIT = 1000
-SHORTEST_PART = 6
+SHORTEST_PART = 4
 """The fewest characters of an id that may stand for it."""
 _ID_LENGTH = 36
 _MOST_NAMED = 5
+_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def full_ref(rt: Runtime, actor: Actor, part: str) -> str:
     """The id that a person means by its first or last characters.
 
     Raises:
-        DolmenError: `invalid-argument` for under six characters, or when several memories match; `not-found`.
+        DolmenError: `invalid-argument` for under four characters, or when several memories match; `not-found`.
     """
     require(actor, "read")
     ref = part.strip().removeprefix("dolmen://memory/").strip("…").lower()
@@ -88,14 +89,19 @@ def full_ref(rt: Runtime, actor: Actor, part: str) -> str:
             f"Give an id, or at least {SHORTEST_PART} characters of its start or end (`dolmen memory list`).",
         )
     with rt.store.read() as tx:
-        found = tx.memories.matching(actor.vault, ref, _MOST_NAMED + 1)
+        found = sorted(tx.memories.matching(actor.vault, ref, _MOST_NAMED + 1))
+        texts = tx.memories.many(actor.vault, found[:_MOST_NAMED]) if len(found) > 1 else {}
     if not found:
         raise DolmenError("not-found", f"No memory has an id like {part!r}.", "Look it up with `dolmen memory list`.")
     if len(found) > 1:
-        more = " …" if len(found) > _MOST_NAMED else ""
+        more = ", and more" if len(found) > _MOST_NAMED else ""
+        from dolmen.services.reading import title_of
+
+        named = "; ".join(f"{id} ({title_of(texts[id])[:_SHOWN]})" for id in found[:_MOST_NAMED] if id in texts)
         raise DolmenError(
             "invalid-argument",
-            f"{part!r} fits several memories: {', '.join(sorted(found)[:_MOST_NAMED])}{more}.",
-            "Give more characters.",
+            f"{part!r} fits several memories: {named}{more}.",
+            "Give more characters; the last ones differ most.",
+            candidates=found[:_MOST_NAMED],
         )
     return found[0]

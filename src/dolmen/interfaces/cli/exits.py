@@ -15,6 +15,7 @@ MEANINGS: Mapping[int, str] = {
     5: "not allowed",
     6: "cannot be reached now; the same command may work later",
     7: "settings or store do not fit this program",
+    8: "the store is damaged, or is not Dolmen's",
     70: "a mistake in Dolmen itself",
     130: "interrupted",
 }
@@ -37,6 +38,8 @@ BY_CODE: Mapping[str, int] = {
     "store-busy": 6,
     "store-too-new": 7,
     "store-unsafe": 7,
+    "store-foreign": 8,
+    "store-damaged": 8,
     "configuration": 7,
     "internal": 70,
 }

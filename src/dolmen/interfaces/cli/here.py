@@ -61,25 +61,44 @@ class Here:
     def settings(self) -> Settings:
         return self.loaded.settings
 
+    @property
+    def missing(self) -> Path | None:
+        """Where the store would be, when it is not there yet."""
+        file = store_file(self.settings.database)
+        return None if file is None or (file.is_file() and file.stat().st_size) else file
+
+    def rehearse(self) -> None:
+        """For a dry run: where there is no store yet, one that leaves no trace."""
+        if self.missing is not None:
+            self._loaded = replace(self.loaded, settings=replace(self.settings, database="sqlite:///:memory:"))
+
     @contextmanager
-    def app(self, *, models: bool = False) -> Iterator[App]:
-        """The application, open; with `models`, for work that searches or embeds."""
+    def app(self, *, models: bool = False, create: bool = False) -> Iterator[App]:
+        """The application, open; with `models`, for work that searches or embeds.
+
+        Raises:
+            DolmenError: `not-found` when the store is not there yet and the command is none that makes it (`create`).
+        """
         from dolmen.app import open_app
 
+        if not create and (missing := self.missing) is not None:
+            raise _no_store(missing)
         with open_app(self.settings, models=models) as app:
             yield app
 
     @contextmanager
-    def vault(self, *, models: bool = False, in_project: bool = False) -> Iterator[tuple[Runtime, Actor]]:
+    def vault(
+        self, *, models: bool = False, in_project: bool = False, create: bool = False
+    ) -> Iterator[tuple[Runtime, Actor]]:
         """The runtime, and the person at the keyboard as its actor.
 
         Args:
-            models: see `app`.
+            models, create: see `app`.
             in_project: find the default project out; for work that names none by itself.
         """
         from dolmen.services.accounts import local_actor
 
-        with self.app(models=models) as app:
+        with self.app(models=models, create=create) as app:
             person = local_actor(app.runtime, agent=AGENT, human=True)
             if in_project:
                 person = replace(person, project=self.identity.project, parents=self.identity.parents)
@@ -110,6 +129,23 @@ class Here:
         if self.out.as_json or not sys.stdin.isatty():
             raise DolmenError("invalid-argument", f"{question} Nobody is there to answer.", "Pass --yes to say so.")
         click.confirm(question, abort=True, err=True)
+
+
+def store_file(database: str) -> Path | None:
+    """The file of an embedded store; None for another kind of store, and for a private one."""
+    scheme, _, rest = database.partition(":///")
+    return Path(rest).expanduser() if scheme == "sqlite" and rest and rest != ":memory:" else None
+
+
+def _no_store(file: Path) -> DolmenError:
+    if file.is_dir():
+        return DolmenError("not-found", f"{file} is a folder, not a store.", "Name a file in DOLMEN_DATABASE.")
+    return DolmenError(
+        "not-found",
+        f"There is no memory at {file} yet.",
+        "`dolmen serve`, `dolmen mcp`, `dolmen memory add` and `dolmen import` make it; or name the one that you mean "
+        "with --database or DOLMEN_DATABASE.",
+    )
 
 
 def command(function: Callable[..., R]) -> Callable[..., R]:

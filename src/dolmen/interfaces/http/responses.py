@@ -27,6 +27,8 @@ STATUS: Mapping[Code, int] = {
     "store-busy": 503,
     "store-too-new": 503,
     "store-unsafe": 503,
+    "store-foreign": 503,
+    "store-damaged": 503,
     "configuration": 500,
     "internal": 500,
 }

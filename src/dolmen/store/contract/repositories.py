@@ -125,6 +125,9 @@ class Scopes(Protocol):
         active in `new`; the other copy is superseded by it, with a revision.
         """
 
+    def unalias(self, vault: str, name: str) -> bool:
+        """Makes an alias a scope of its own again; what it stood for keeps the memories. False when it is none."""
+
     def aliases(self, vault: str) -> dict[str, str]: ...
 
 

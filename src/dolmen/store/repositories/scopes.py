@@ -45,6 +45,15 @@ class ScopeRepository:
         self._numbers.touched(vault)
         return len(moved)
 
+    def unalias(self, vault: str, name: str) -> bool:
+        scopes = self._numbers.map(vault)
+        if name not in scopes.aliases:
+            return False
+        number = next(number for number, own in scopes.own.items() if own == name)
+        self._session.run(self._sql["unalias"], {"vault": vault, "target": number})
+        self._numbers.touched(vault)
+        return True
+
     def _ends(self, vault: str, old: str, new: str) -> tuple[int, int]:
         """The numbers to move from and to."""
         source, target = self._numbers.ensure(vault, old), self._numbers.ensure(vault, new)

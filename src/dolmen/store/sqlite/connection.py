@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from dolmen.store.sqlite.errors import busy, translate
+from dolmen.store.sqlite.place import foreign
 
 PATIENCE = 15.0
 """Seconds that a call waits for other processes before it gives up with `store-busy`."""
@@ -39,6 +40,26 @@ def connect(path: Path, *, writable: bool, durable: bool = True) -> apsw.Connect
     except apsw.Error as error:
         raise translate(error, str(path)) from error
     return connection
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuses a file that has tables and is not Dolmen's, before anything is written to it.
+
+    Raises DolmenError `store-foreign`, `store-damaged` or `unavailable`.
+    """
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(int(PATIENCE * 1000))
+            names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        finally:
+            connection.close()
+    except (apsw.BusyError, apsw.LockedError):
+        return  # somebody is just setting it up
+    except apsw.Error as error:
+        raise translate(error, str(path)) from error
+    if names and "schema_migration" not in names:
+        raise foreign(path)
 
 
 def _log_ahead(connection: apsw.Connection) -> None:

@@ -20,7 +20,7 @@ from dolmen.store.contract import EngineName, StoreInfo, Tx
 from dolmen.store.migrate import migrate, migrations
 from dolmen.store.repositories.numbers import ScopeCache
 from dolmen.store.sql import queries
-from dolmen.store.sqlite.connection import PATIENCE, WAL_LIMIT, connect
+from dolmen.store.sqlite.connection import PATIENCE, WAL_LIMIT, connect, refuse_foreign
 from dolmen.store.sqlite.errors import busy, translate
 from dolmen.store.sqlite.place import prepare
 from dolmen.store.sqlite.queue import STEP, Turnstile
@@ -56,6 +56,7 @@ class SqliteStore:
         self._closed = False
         self._begin_life()
         prepare(self.path)
+        refuse_foreign(self.path)
         self._schema = migrate(self, migrations(files("dolmen.store.sqlite") / "schema"))
         _OPEN.add(self)
 

@@ -22,8 +22,8 @@ def translate(error: apsw.Error, location: str) -> DolmenError:
             return busy()
         case apsw.NotADBError() | apsw.CorruptError():
             return DolmenError(
-                "unavailable",
-                f"{location} is damaged or no Dolmen store.",
+                "store-damaged",
+                f"The store {location} is damaged: SQLite cannot read it.",
                 "Move the file away and restore a backup, or import your last export into a new store.",
             )
         case apsw.FullError():

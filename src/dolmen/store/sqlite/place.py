@@ -30,7 +30,8 @@ NETWORK = frozenset([
 def prepare(path: Path) -> None:
     """Makes the folder (0700) and the file (0600) when they are not there.
 
-    Raises DolmenError `store-unsafe` on a network file system, `unavailable` when they cannot be made.
+    Raises DolmenError `store-unsafe` on a network file system, `unavailable` when they cannot be made,
+    `store-foreign` for a file that is no SQLite file.
     """
     try:
         missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
@@ -50,11 +51,16 @@ def prepare(path: Path) -> None:
         ) from error
 
     if beginning not in (b"", HEADER):  # SQLite itself would take a very short file for an empty one and overwrite it
-        raise DolmenError(
-            "unavailable",
-            f"{path} is no Dolmen store.",
-            "Set DOLMEN_DATABASE to another path, or move the file away.",
-        )
+        raise foreign(path)
+
+
+def foreign(path: Path) -> DolmenError:
+    """The refusal of a file that something else made."""
+    return DolmenError(
+        "store-foreign",
+        f"{path} is not a Dolmen store, and was left as it is.",
+        "Set DOLMEN_DATABASE to another path. If it was one once, it is damaged: restore a backup in its place.",
+    )
 
 
 def refuse_network(folder: Path, kind: str | None) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dolmen.domain.access import Connection
 
 _SHORTEST = 4
+_MOST_NAMED = 5
 _LONGEST = 36_500 * DAY
 _LOCAL = "Programs on this machine are still let in without a key; DOLMEN_AUTH=keys ends that."
 _KEYED = "Every client needs a key: this server lets nobody in without one."
@@ -41,7 +42,7 @@ def create(
     from dolmen.interfaces.cli import present
     from dolmen.services.accounts import create_key
 
-    with here.vault() as (rt, actor):
+    with here.vault(create=True) as (rt, actor):
         with rt.store.read() as tx:
             now = tx.now
         connection, secret = create_key(
@@ -167,5 +168,6 @@ def _named(connections: Sequence[Connection], part: str) -> Connection:
     if not found:
         raise DolmenError("not-found", f"There is no key {part!r}.", "`dolmen key list --all` shows them.")
     if len(found) > 1:
-        raise DolmenError("invalid-argument", f"{part!r} fits {len(found)} keys.", "Give more characters of the id.")
+        named = ", ".join(f"{each.id} ({each.agent})" for each in found[:_MOST_NAMED])
+        raise DolmenError("invalid-argument", f"{part!r} fits several keys: {named}.", "Give more characters.")
     return found[0]

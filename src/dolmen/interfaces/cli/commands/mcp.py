@@ -32,7 +32,7 @@ def mcp(here: Here, project: str | None, agent: str | None, mode: Any, toolset: 
     logs.configure(settings)
     place = Workplace(settings.project, Path.cwd())
     place.project()  # a wrong name is told to whoever starts this, not to the agent
-    with here.app(models=True) as app:
+    with here.app(models=True, create=True) as app:
         actor = local_actor(app.runtime, agent=settings.agent, mode=settings.mode, toolset=settings.toolset)
         stdio.run(
             app.runtime,

@@ -85,10 +85,14 @@ def use(here: Here, name: str) -> None:
 @project.command()
 @click.argument("old")
 @click.argument("new")
+@click.option("--force", is_flag=True, help="Also when OLD holds nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @command
-def alias(here: Here, old: str, new: str, yes: bool) -> None:
-    """Join the memory of a project's OLD identity to its NEW one, after its remote was renamed or moved."""
+def alias(here: Here, old: str, new: str, force: bool, yes: bool) -> None:
+    """Join the memory of a project's OLD identity to its NEW one, after its remote was renamed or moved.
+
+    OLD is another name of NEW from then on; `dolmen project unalias OLD` ends that, and the memories stay with NEW.
+    """
     from dolmen.services.scopes import alias as join
     from dolmen.services.scopes import projects
 
@@ -96,6 +100,26 @@ def alias(here: Here, old: str, new: str, yes: bool) -> None:
         from dolmen.domain.identity import scope_of
 
         count = next((each.memories for each in projects(rt, actor) if each.scope == scope_of(old)), 0)
-        here.confirm(f"Move {count} memories of {old} to {new}?", yes=yes)
-        moved = join(rt, actor, old, new)
-    here.out.result({"old": old, "new": new, "moved": moved}, [f"{old} is {new} now; {moved} memories moved."])
+        if count:
+            here.confirm(f"Move {_memories(count)} of {old} to {new}?", yes=yes)
+        moved = join(rt, actor, old, new, force=force)
+    here.out.result({"old": old, "new": new, "moved": moved}, [f"{old} is {new} now; {_memories(moved)} moved."])
+
+
+def _memories(count: int) -> str:
+    return f"{count:,} {'memory' if count == 1 else 'memories'}"
+
+
+@project.command()
+@click.argument("name")
+@command
+def unalias(here: Here, name: str) -> None:
+    """Make a name that was joined to another project a project of its own again.
+
+    The memories stay where they are; what is written under the name from now on is kept apart.
+    """
+    from dolmen.services.scopes import unalias as part
+
+    with here.vault() as (rt, actor):
+        joined = part(rt, actor, name)
+    here.out.result({"name": name, "was": joined}, [f"{name} is a project again; the memories stay in {joined}."])

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from dolmen.services.requests import ReviewItem
     from dolmen.services.runtime import Runtime
 
-_SHORTEST = 6
+_SHORTEST = 4
+_MOST_NAMED = 5
 _STATUSES = ("pending", "applied", "rejected", "withdrawn")
 _REASONS = {"mode": "may only suggest", "kind": "preferences wait for you", "purge": "would destroy"}
 
@@ -102,7 +103,8 @@ def _named(rt: Runtime, actor: Actor, part: str) -> ReviewItem:
     if not found:
         raise DolmenError("not-found", f"There is no proposal {part!r}.", "`dolmen review list` shows what waits.")
     if len(found) > 1:
-        raise DolmenError("invalid-argument", f"{part!r} fits {len(found)} proposals.", "Give more characters.")
+        named = ", ".join(f"{item.id} ({item.op} by {item.agent})" for item in found[:_MOST_NAMED])
+        raise DolmenError("invalid-argument", f"{part!r} fits several proposals: {named}.", "Give more characters.")
     return found[0]
 
 

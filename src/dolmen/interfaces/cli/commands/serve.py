@@ -35,7 +35,7 @@ def serve(here: Here, host: str | None, port: str | None, auth: Any, read_only: 
     here.flag(host=host, port=port, auth=auth, read_only=read_only, log=log)
     settings = here.settings
     logs.configure(settings)
-    with here.app(models=True) as app:
+    with here.app(models=True, create=True) as app:
         require_safe(settings, _valid_keys(app))
         options = http_options(settings)
         require_free(settings.host, settings.port)

@@ -82,8 +82,10 @@ def import_(here: Here, file: str, dry_run: bool) -> None:
     """
     from dolmen.services.transfer import import_ as read_in
 
+    if dry_run:
+        here.rehearse()
     progress = here.out.progress("importing")
-    with here.vault() as (rt, actor), _source(file) as source:
+    with _source(file) as source, here.vault(create=True) as (rt, actor):
         report = read_in(rt, actor, source, dry_run=dry_run, progress=progress)
     progress.end()
     done = "would be imported" if dry_run else "imported"

@@ -35,7 +35,7 @@ def demo(here: Here, clean: bool, yes: bool) -> None:
         return
     from dolmen.interfaces.cli.model import awaken
 
-    with here.vault(models=True) as (rt, actor):
+    with here.vault(models=True, create=True) as (rt, actor):
         stored = story.load(rt, actor)
         awaken(here, rt)
         answers = [(question, _ask(rt, actor, question)) for question in story.QUESTIONS]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, fail, ok, size, warn
+from dolmen.interfaces.cli.here import store_file
 
 if TYPE_CHECKING:
     from dolmen.interfaces.cli.here import Here
@@ -34,7 +35,7 @@ def computer(settings: Settings) -> Iterator[Finding]:
     yield ok("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}")
     if time.time() < _BUILT:
         yield fail("clock", "The clock was never set; ages and expiry would be wrong.", "Set the date and time.")
-    file = sqlite_file(settings)
+    file = store_file(settings.database)
     if file is None:
         return
     folder = next((each for each in (file.parent, *file.parents) if each.exists()), Path.cwd())
@@ -50,12 +51,6 @@ def computer(settings: Settings) -> Iterator[Finding]:
         yield warn("disk", f"Only {said}.", "Free some space before it runs out.")
     else:
         yield ok("disk", said)
-
-
-def sqlite_file(settings: Settings) -> Path | None:
-    """The file of an embedded store."""
-    scheme, _, rest = settings.database.partition(":///")
-    return Path(rest).expanduser() if scheme == "sqlite" and rest != ":memory:" else None
 
 
 def logs(settings: Settings) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.timeframe import format_utc
 from dolmen.domain.values import HOUR, MINUTE
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, fail, failed, ok, size, warn
-from dolmen.interfaces.cli.commands.doctor.machine import sqlite_file
+from dolmen.interfaces.cli.here import store_file
 
 if TYPE_CHECKING:
     from dolmen.app import App
@@ -23,9 +23,9 @@ _LARGE_LOG = 64 * 1024 * 1024
 
 
 def store(here: Here) -> Iterator[Finding]:
-    file = sqlite_file(here.settings)
+    file = store_file(here.settings.database)
     if file is not None and not file.exists():
-        yield ok("store", f"not there yet: the first command that needs it makes {file}")
+        yield ok("store", f"not there yet: `dolmen serve` or the first memory makes {file}")
         return
     try:
         with here.app(models=True) as app:
@@ -55,7 +55,7 @@ def _engine(info: StoreInfo) -> Iterator[Finding]:
 
 
 def _private(settings: Settings) -> Iterator[Finding]:
-    file = sqlite_file(settings)
+    file = store_file(settings.database)
     if file is None or os.name != "posix":
         return
     mode = stat.S_IMODE(file.stat().st_mode)

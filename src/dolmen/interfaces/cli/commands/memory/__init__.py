@@ -11,7 +11,8 @@ from dolmen.interfaces.cli.commands.memory import reading, removing, writing
 def memory() -> None:
     """Find, show, add, change and remove memories.
 
-    A REF is the id of a memory, or at least six characters of its start or end, as `dolmen memory list` shows them.
+    A REF is the id of a memory or a part of it: the ref that a list printed (its last characters), or at least four
+    characters of its start or end that no other id has.
     """
 
 

@@ -47,7 +47,9 @@ def add(
     from dolmen.services.remember import remember
     from dolmen.services.requests import NewMemory
 
-    with here.vault(in_project=not project) as (rt, actor):
+    if dry_run:
+        here.rehearse()
+    with here.vault(in_project=not project, create=True) as (rt, actor):
         item = NewMemory(
             content=_content(text, from_stdin=from_stdin) or "",
             kind=kind,
