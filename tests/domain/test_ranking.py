@@ -22,7 +22,7 @@ from dolmen.domain.ranking import (
 from dolmen.domain.text import analyze
 from dolmen.domain.values import DAY
 
-BACKGROUND = Background(mean=0.75, deviation=0.02, unrelated=0.78, passages=1_000)
+BACKGROUND = Background(mean=0.75, deviation=0.02, unrelated=0.78, passages=10)
 
 
 def search(query: str, texts: list[str]) -> dict[int, Lexical]:
@@ -87,15 +87,22 @@ def test_words_in_common_lift_a_passage_over_the_floor() -> None:
 
 def test_a_crowd_of_passages_raises_the_floor() -> None:
     found = {1: 0.79}
-    few = Background(0.75, 0.02, 0.78, passages=50)
+    few = Background(0.75, 0.02, 0.78, passages=10)
     many = Background(0.75, 0.02, 0.78, passages=100_000)
-    assert len(fuse({}, found, few)) == 1
-    assert fuse({}, found, many) == []
+    elsewhere = {2: Lexical(0.5, 0.02)}  # another passage has a word of the question
+    assert [entry.id for entry in fuse(elsewhere, found, few)] == [1]
+    assert fuse(elsewhere, found, many) == []
+
+
+def test_a_question_of_which_no_word_is_known_needs_nearer_passages() -> None:
+    """B023"""
+    assert fuse({}, {1: 0.79}, BACKGROUND) == []
+    assert len(fuse({}, {1: 0.80}, BACKGROUND)) == 1
 
 
 def test_an_answer_that_neither_leg_is_sure_of_is_called_weak() -> None:
     background = Background(0.75, 0.02, 0.78)
-    near, far = fuse({}, {1: 0.84, 2: 0.785}, background)
+    near, far = fuse({1: Lexical(0.5, 0.02)}, {1: 0.84, 2: 0.785}, background)
     assert (near.id, near.weak, far.id, far.weak) == (1, False, 2, True)
 
 

@@ -110,7 +110,7 @@ def test_questions_and_passages_are_told_apart(encoder: E5Encoder) -> None:
 
 
 @pytest.mark.parametrize(
-    "gibberish", ["xxxxxxxxxxxx", "asdfgh qwerty zxcvb", "!!!", "ㅋㅋㅋㅋㅋ", "blorptang wibble snarf"]
+    "gibberish", ["xxxxxxxxxxxx", "asdfgh qwerty zxcvb", "!!!", "뷁뛟쒧", "blorptang wibble snarf"]
 )
 def test_gibberish_is_unrelated_to_everything(encoder: E5Encoder, gibberish: str) -> None:
     """B023"""

@@ -32,9 +32,12 @@ SPREAD = 0.025
 """Deviation of cosines where the store is too small to tell."""
 NARROWEST = 0.01
 """No smaller deviation is believed: a store of near copies says little about what is near."""
-CROWD = 0.5
+CROWD = 0.4
 """The nearest of many unrelated passages is nearer than that of few: deviations for each e-fold of passages."""
-CROWD_FROM = 72
+CROWD_FROM, CROWD_TO = 10, 10_000
+"""Measured between these; beyond them it is not extrapolated."""
+UNSAID = 0.6
+"""Deviations that the floor rises when no passage in sight has any word of the query: it may be gibberish."""
 MIDDLE = 3.0
 """Evidence that makes a score of one half."""
 RELATIVE = 0.2
@@ -180,7 +183,7 @@ def fuse(
     """
     if not cosines:
         return _by_words(lexical)
-    scale = _scale(background, cosines)
+    scale = _scale(background, cosines, said=bool(lexical))
     ranked = []
     for id in {**lexical, **cosines}:
         words, cosine = lexical.get(id), cosines.get(id)
@@ -243,15 +246,16 @@ class _Scale:
         return self.unrelated is not None and cosine > self.unrelated + self.deviation
 
 
-def _scale(background: Background | None, cosines: Mapping[Id, float]) -> _Scale:
+def _scale(background: Background | None, cosines: Mapping[Id, float], said: bool) -> _Scale:
     background = background or Background()
     deviation = max(background.deviation or SPREAD, NARROWEST)
     mean = background.mean
     if mean is None:
         mean = background.unrelated if background.unrelated is not None else min(cosines.values())
     unrelated = background.unrelated
-    if unrelated is not None and background.passages > CROWD_FROM:
-        unrelated += CROWD * deviation * math.log(background.passages / CROWD_FROM)
+    if unrelated is not None:
+        crowd = min(max(background.passages, CROWD_FROM), CROWD_TO) / CROWD_FROM
+        unrelated += deviation * (CROWD * math.log(crowd) + (0 if said else UNSAID))
     return _Scale(mean, deviation, unrelated)
 
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 MEANS = "language_means.npz"
 SHIFT = 0.55
 """How much of the mean of Korean text is taken out of a Korean question."""
-MARGIN = 0.03
-"""Above the cosine to text in general, how near the nearest of some dozens of unrelated passages comes."""
+MARGIN, MARGIN_KOREAN = 0.015, 0.005
+"""Above the cosine to text in general, how near the nearest of ten unrelated passages comes. Less is asked of what a
+Korean question finds, because its English answers are farther away."""
 
 
 class Questions:
@@ -38,7 +39,8 @@ class Questions:
         aimed = question - SHIFT * korean * self._korean
         aimed /= np.linalg.norm(aimed)
         background = self._general + korean * (self._english - self._general)
-        return aimed.astype(np.float32), float(aimed @ background) + MARGIN
+        margin = MARGIN + korean * (MARGIN_KOREAN - MARGIN)
+        return aimed.astype(np.float32), float(aimed @ background) + margin
 
     def _koreanness(self, question: Vector) -> float:
         """0 for a question in English and languages like it, 1 for one in Korean, between them for Japanese."""
