@@ -270,3 +270,25 @@ def test_a_submodule_shows_the_memory_of_what_is_around_it(house: House) -> None
     assert house.refs("releases", project="product") == [outer]
     with pytest.raises(DolmenError):
         forget(house.rt, inside, Forget(query="Releases of the product"))
+
+
+def test_without_embeddings_nothing_is_missing(house: House) -> None:
+    """Switched off is a choice: no note, nothing partial."""
+    house.stored("Herons nest in May.")
+    pack = house.recall("when do herons nest")
+    assert (pack.notes, pack.partial, pack.index_health["legs"]) == ((), False, ["words"])
+
+
+def test_a_forgotten_memory_is_in_no_conflict(house: House) -> None:
+    a = house.stored("The API rate limit is 100 requests per minute.")
+    b = house.stored("Throttling happens at the gateway.")
+    link(house.rt, house.agent, a, "contradicts", b)
+    assert len(house.recall("API rate limit").conflicts) == 1
+    forget(house.rt, house.agent, Forget(ref=b))
+    assert house.recall("API rate limit").conflicts == ()
+
+
+def test_ports_of_different_services_do_not_compete(house: House) -> None:
+    house.stored("The billing service listens on port 8080.")
+    house.stored("The search service listens on port 9090.")
+    assert house.recall("which port does the service listen on").conflicts == ()

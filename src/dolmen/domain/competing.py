@@ -12,24 +12,33 @@ _NEGATION = re.compile(
     r"no longer|deprecated|disabled?)\b|않|없|말라|마세요|금지|아니|못 ",
     re.IGNORECASE,
 )
-_ALIKE = 0.5
-"""Share of tokens in common (Jaccard) from which two statements speak of the same thing."""
+_ALIKE = 0.75
+"""Share of words in common (Jaccard), numbers aside, from which two statements speak of the same thing."""
+_ALIKE_NEGATED = 0.6
+"""The same where one says not: the negation itself is a difference."""
 
 
 def competing(claims: Sequence[tuple[str, str, frozenset[str]]]) -> list[tuple[str, str, str]]:
     """Pairs of (ref, text, tokens) that say nearly the same but differ in a number or in a negation.
 
+    The port of one service and the port of another are no conflict: their words differ too.
+
     Returns:
         (ref, ref, why) with why one of "different values" and "one says not".
     """
     found: list[tuple[str, str, str]] = []
-    for (a, text_a, tokens_a), (b, text_b, tokens_b) in combinations(claims, 2):
-        common = len(tokens_a & tokens_b)
-        every = len(tokens_a) + len(tokens_b) - common
-        if not every or common / every < _ALIKE:
+    bare = [
+        (ref, text, frozenset(t for t in tokens if not any(c.isdigit() for c in t))) for ref, text, tokens in claims
+    ]
+    for (a, text_a, words_a), (b, text_b, words_b) in combinations(bare, 2):
+        common, every = len(words_a & words_b), len(words_a | words_b)
+        if not every:
+            continue
+        negated = bool(_NEGATION.search(text_a)) != bool(_NEGATION.search(text_b))
+        if common / every < (_ALIKE_NEGATED if negated else _ALIKE):
             continue
         if set(_NUMBER.findall(text_a)) != set(_NUMBER.findall(text_b)):
             found.append((a, b, "different values"))
-        elif bool(_NEGATION.search(text_a)) != bool(_NEGATION.search(text_b)):
+        elif negated:
             found.append((a, b, "one says not"))
     return found

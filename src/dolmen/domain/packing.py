@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -10,8 +11,10 @@ from dolmen.domain.tokens import estimate
 
 T = TypeVar("T")
 
-CLAIM_OVERHEAD = 75
-"""Tokens of a claim besides its words: ref, scope, kind, dates, score and the JSON around them."""
+CLAIM_OVERHEAD = 80
+"""Tokens of a claim besides its words: ref, kind, agent, dates, score and the JSON around them (counted: 77)."""
+REF_OVERHEAD = 30
+"""Tokens of one more ref, with what stands around it."""
 EXCERPT = 1_500
 """Characters of one memory in a pack; the rest is read by its ref (B170)."""
 BUDGET_MIN, BUDGET_MAX = 200, 32_000
@@ -23,8 +26,8 @@ def clamp(budget: int) -> int:
 
 
 def cost(*texts: str) -> int:
-    """Tokens of a claim with these texts."""
-    return CLAIM_OVERHEAD + sum(estimate(text) for text in texts if text)
+    """Tokens of texts as they stand in an answer: inside JSON, where quotes and line ends take two characters."""
+    return sum(estimate(json.dumps(text, ensure_ascii=False)) for text in texts if text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,15 @@ class Packed(Generic[T]):
 
 
 def pack(items: Sequence[T], price: Callable[[T], int], budget: int) -> Packed[T]:
-    """Takes items in their order while they fit; one that is too large is passed over for smaller ones behind it."""
-    kept: list[T] = []
+    """Takes items in their order as long as they fit, and stops at the first that does not, so that the next page can
+    go on there and nothing is passed over."""
     used = 0
-    for item in items:
+    for n, item in enumerate(items):
         tokens = price(item)
-        if used + tokens <= budget:
-            kept.append(item)
-            used += tokens
-    return Packed(tuple(kept), used, len(items) - len(kept))
+        if used + tokens > budget:
+            return Packed(tuple(items[:n]), used, len(items) - n)
+        used += tokens
+    return Packed(tuple(items), used, 0)
 
 
 def excerpt(text: str, start: int, end: int, limit: int = EXCERPT) -> tuple[int, int]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from dolmen.domain.access import require
 from dolmen.domain.memory import HANDOFF, KINDS, SUMMARY, Kind, Memory
-from dolmen.domain.packing import clamp, cost, excerpt
+from dolmen.domain.packing import CLAIM_OVERHEAD, clamp, cost, excerpt
 from dolmen.domain.values import USER_SCOPE, Actor
+from dolmen.services.claims import price as pricing
 from dolmen.services.requests import Brief, Claim, ContextRequest, HandoffView
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for, visible
@@ -39,7 +40,7 @@ class _Purse:
             if memory.id in self.seen:
                 continue
             claim = claim_of(memory, limit, (scores or {}).get(memory.id, 0.0))
-            price = cost(claim.text, claim.title, claim.scope)
+            price = pricing(claim)
             if price > self.left:
                 self.dropped += 1
                 continue
@@ -91,7 +92,7 @@ def _handoff(tx: Tx, actor: Actor, scope: str, purse: _Purse) -> HandoffView | N
     if not waiting:
         return None
     shown = view(waiting[0], "unchanged")
-    price = cost(shown.summary, *shown.next_steps)
+    price = CLAIM_OVERHEAD + cost(shown.summary, *shown.next_steps)
     if price > purse.left:
         purse.dropped += 1
         return None

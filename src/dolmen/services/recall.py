@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dolmen.domain.access import require
 from dolmen.domain.competing import competing
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.memory import Link, Memory, Status
-from dolmen.domain.packing import clamp, cost, excerpt, pack
+from dolmen.domain.memory import Memory, Status
+from dolmen.domain.packing import REF_OVERHEAD, clamp, pack
 from dolmen.domain.text import analyze, weight
 from dolmen.domain.values import Actor
+from dolmen.services.claims import claim_of, links_of, price, squeezed
 from dolmen.services.forget import containing
 from dolmen.services.requests import Budget, CaseView, Claim, Conflict, Pack, Recall
 from dolmen.services.runtime import Runtime
@@ -26,8 +26,7 @@ from dolmen.store.contract import Filter, RecallEvent, Tx
 LIMIT = 50
 DEPTH = 500
 """How deep a cursor reaches."""
-_COMPARED = 12
-_NEIGHBORS = 2
+_COMPARED, _CONFLICTS = 12, 8
 
 
 def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
@@ -53,7 +52,7 @@ def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
         event = tx.new_id()
         refs = tuple(claim.ref for claim in answer.claims)
         rt.journal.event(RecallEvent(event, actor.vault, tx.now, actor.connection, actor.agent, query.text, refs))
-    partial = answer.partial or bool(query.notes) or lag
+    partial = answer.partial or bool(answer.notes) or lag
     return replace(answer, index_health={"legs": list(result.legs), **health}, event=event, partial=partial)
 
 
@@ -92,111 +91,57 @@ def _listed(query: Query, memories: Sequence[Memory], legs: tuple[str, ...]) -> 
 
 def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, offset: int) -> Pack:
     page = result.found[offset : offset + request.limit]
-    more = len(result.found) > offset + request.limit
     spans = tx.index.spans(sight.vault, [f.passage for f in page if f.passage])
-    links = _links(tx, sight.vault, page) if "links" in request.include else {}
-    claims = [_claim(tx, result.memories[f.memory], f, spans, links, request) for f in page]
+    links = links_of(tx, sight.vault, [f.memory for f in page]) if "links" in request.include else {}
+    claims = [claim_of(tx, result.memories[f.memory], f, spans, links, request) for f in page]
     budget = clamp(request.budget_tokens)
-    packed = pack(claims, _price, budget)
-    kept, used = packed.kept, packed.used
-    if not kept and claims:
-        kept = (_squeezed(claims[0], budget),)
-        used = _price(kept[0])
-    dropped = len(claims) - len(kept)
-    conflicts = _conflicts(tx, sight.vault, kept, page)
-    shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else kept
-    next_cursor = _cursor(request, offset + request.limit) if more and offset + request.limit < DEPTH else None
+    kept, used, conflicts = _fitting(tx, sight, claims, page, budget)
+    reached = offset + len(kept)
+    more = len(result.found) > reached
+    notes = query.notes
+    if budget != request.budget_tokens:
+        notes = (*notes, f"budget_tokens {request.budget_tokens} was taken as {budget}")
+    shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else tuple(kept)
     return Pack(
         query=query.text,
         claims=() if request.mode == "cases" else shown,
         cases=_cases(shown, result.memories) if request.mode == "cases" else (),
-        budget=Budget(request.budget_tokens, used, dropped),
+        budget=Budget(request.budget_tokens, used, len(claims) - len(kept)),
         conflicts=tuple(conflicts),
         gaps=tuple(_gaps(query, result)),
-        partial=dropped > 0 or more,
-        cursor=next_cursor,
-        notes=query.notes,
+        partial=more,
+        cursor=_cursor(request, reached) if more and kept and reached < DEPTH else None,
+        notes=notes,
     )
 
 
-def _claim(
-    tx: Tx,
-    memory: Memory,
-    found: Found,
-    spans: Mapping[int, tuple[int, int]],
-    links: Mapping[str, tuple[Link, ...]],
-    request: Recall,
-) -> Claim:
-    start, end = excerpt(memory.text, *spans.get(found.passage, (0, 0)))
-    whole = (start, end) == (0, len(memory.text))
-    return Claim(
-        ref=memory.id,
-        text=memory.text[start:end],
-        kind=memory.kind,
-        scope=memory.scope,
-        score=round(found.score, 4),
-        status=memory.status,
-        trust=memory.trust,
-        verification=memory.verification,
-        agent=memory.agent,
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        title=memory.title,
-        tags=memory.tags,
-        span=None if whole else (start, end),
-        superseded_by=memory.superseded_by,
-        links=links.get(memory.id, ()),
-        source=memory.source if "sources" in request.include else "",
-        neighbors=_neighbors(tx, memory) if "neighbors" in request.include else (),
-        explain=found.parts if "explain" in request.include else None,
-        memory=memory,
-    )
+def _fitting(
+    tx: Tx, sight: Filter, claims: Sequence[Claim], page: Sequence[Found], budget: int
+) -> tuple[list[Claim], int, list[Conflict]]:
+    """The claims that fit together with the conflicts between them, what both cost, and those conflicts."""
+    packed = pack(claims, price, budget)
+    kept = list(packed.kept)
+    if not kept and claims:
+        kept = [squeezed(claims[0], budget)]
+    while True:
+        spent = sum(map(price, kept))
+        room = max(budget // 4 if len(kept) > 1 else 0, budget - spent)
+        conflicts = _conflicts(tx, sight, kept, page)[: room // (2 * REF_OVERHEAD)]
+        used = spent + len(conflicts) * 2 * REF_OVERHEAD
+        if used <= budget or len(kept) < 2:
+            return kept, used, conflicts
+        kept.pop()
 
 
-def _price(claim: Claim) -> int:
-    """Tokens that a claim costs in the answer."""
-    extra = " ".join(f"{link.rel} {link.target}" for link in claim.links)
-    why = "" if claim.explain is None else json.dumps(dict(claim.explain))
-    return cost(claim.text, claim.title, " ".join(claim.tags), claim.scope, claim.source, extra, *claim.neighbors, why)
-
-
-def _squeezed(claim: Claim, budget: int) -> Claim:
-    """The first claim cut down to the budget: an answer with a handle to read more beats none."""
-    start = claim.span[0] if claim.span else 0
-    cut = claim
-    while _price(cut) > budget and len(cut.text) > 40:
-        length = len(cut.text) // 2
-        cut = replace(cut, text=cut.text[:length], span=(start, start + length), links=(), neighbors=(), explain=None)
-    return cut
-
-
-def _links(tx: Tx, vault: str, page: Iterable[Found]) -> dict[str, tuple[Link, ...]]:
-    ids = [found.memory for found in page]
-    out: dict[str, tuple[Link, ...]] = {}
-    for edge in tx.links.around(vault, ids):
-        for end in {edge.source, edge.target} & set(ids):
-            out[end] = (*out.get(end, ()), edge)
-    return out
-
-
-def _neighbors(tx: Tx, memory: Memory) -> tuple[str, ...]:
-    """What was written just before and after it in the same session, shortened."""
-    if not memory.session:
-        return ()
-    sight = Filter(vault=memory.vault, scopes=(memory.scope,), now=tx.now, session=memory.session)
-    ordered = tx.memories.select(sight, "oldest", limit=200)
-    at = next((n for n, other in enumerate(ordered) if other.id == memory.id), None)
-    if at is None:
-        return ()
-    near = ordered[max(0, at - _NEIGHBORS) : at] + ordered[at + 1 : at + 1 + _NEIGHBORS]
-    return tuple(other.text[:300] for other in near)
-
-
-def _conflicts(tx: Tx, vault: str, claims: Sequence[Claim], page: Sequence[Found]) -> list[Conflict]:
+def _conflicts(tx: Tx, sight: Filter, claims: Sequence[Claim], page: Sequence[Found]) -> list[Conflict]:
+    """What competes with a shown claim, also from outside the page when it is linked as contradicting and served."""
     refs = {claim.ref for claim in claims}
     out: dict[tuple[str, ...], Conflict] = {}
-    for edge in tx.links.around(vault, sorted(refs)) if refs else ():
-        if edge.rel == "contradicts":
+    edges = [e for e in tx.links.around(sight.vault, sorted(refs)) if e.rel == "contradicts"] if refs else []
+    others = tx.memories.many(sight.vault, [end for e in edges for end in (e.source, e.target) if end not in refs])
+    served = refs | {m.id for m in others.values() if m.served(sight.now) and _in(sight, m)}
+    for edge in edges:
+        if edge.source in served and edge.target in served:
             pair = tuple(sorted((edge.source, edge.target)))
             out[pair] = Conflict(pair, "linked as contradicting")
     for claim in claims:
@@ -207,7 +152,11 @@ def _conflicts(tx: Tx, vault: str, claims: Sequence[Claim], page: Sequence[Found
     compared = [(c.ref, c.text, _token_set(indexed[c.ref], c.text)) for c in claims[:_COMPARED]]
     for a, b, why in competing(compared):
         out.setdefault(tuple(sorted((a, b))), Conflict((a, b), why))
-    return list(out.values())
+    return list(out.values())[:_CONFLICTS]
+
+
+def _in(sight: Filter, memory: Memory) -> bool:
+    return sight.scopes is None or memory.scope in sight.scopes
 
 
 def _token_set(indexed: str, text: str) -> frozenset[str]:

@@ -57,6 +57,8 @@ class Found:
     tokens: str = ""
     """The passage's tokens, joined by spaces; empty when no search leg has read them."""
     parts: Mapping[str, Any] = field(default_factory=dict)
+    weak: bool = False
+    """Neither leg is sure of it: near the question, perhaps no answer (B023)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ def prepare(rt: Runtime, text: str) -> Query:
     if kinds:
         notes.append(f"secrets in the query were redacted: {', '.join(sorted(set(kinds)))}")
     tokens = sorted(analyze(text, query=True), key=weight, reverse=True)[:TOKENS_LIMIT]
-    vector, unrelated, note = _embed(rt, text) if text.strip() else (None, None, "")
+    # What has no word in it has no meaning either: a model would still put it near something.
+    vector, unrelated, note = _embed(rt, text) if tokens else (None, None, "")
     if note:
         notes.append(note)
     embedder = rt.embedder
@@ -136,7 +139,7 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
             parts = (
                 _parts(r.lexical, lexical.get(r.id), r.vector, cosines.get(r.id), r.exact, r.score) if explain else {}
             )
-            best[hit.memory] = (key, Found(hit.memory, r.id, score, hit.tokens, parts))
+            best[hit.memory] = (key, Found(hit.memory, r.id, score, hit.tokens, parts, r.weak))
     found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
     legs = ("words",) if query.vector is None else ("words", "meaning")
     return Result(tuple(found[:limit]), memories, legs, query.notes, counts)

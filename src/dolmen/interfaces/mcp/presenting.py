@@ -98,6 +98,7 @@ def claim(value: Claim, now: int) -> Json:
             "kind": value.kind,
             "scope": value.scope,
             "score": score(value.score),
+            "weak": value.weak or None,
             "agent": value.agent,
             "trust": value.trust,
             "created": moment(value.created_at),

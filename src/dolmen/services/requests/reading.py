@@ -50,6 +50,8 @@ class Claim:
     agent: str
     created_at: int
     updated_at: int
+    weak: bool = False
+    """Near the question, but neither words nor meaning are sure of it (B023)."""
     title: str = ""
     tags: tuple[str, ...] = ()
     span: tuple[int, int] | None = None
