@@ -72,7 +72,7 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
         store=store,
         embedder=model.embedder if model else None,
         journal=JournalBuffer(store),
-        options=Options(zone=settings.zone, inline_embeddings=settings.inline_embeddings),
+        options=Options(zone=settings.zone or "UTC", inline_embeddings=settings.inline_embeddings),
     )
     return App(settings, runtime, model)
 

@@ -16,7 +16,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from dolmen.domain.errors import DolmenError
+from dolmen.domain.errors import Code, DolmenError
 from dolmen.domain.values import MODES, SERVED, Mode, Toolset
 
 PREFIX = "DOLMEN_"
@@ -117,8 +117,11 @@ class Settings:
         choices=MODES,
     )  # fmt: skip
     zone: str = _row(
-        "text", "UTC", "Agents", 'Where "yesterday" is, when a caller does not say: `Europe/Berlin`, `+09:00`.'
-    )
+        "text", "", "Agents",
+        'Where "yesterday" is, when a caller does not say, and the zone of the times that a terminal shows: '
+        "`Europe/Berlin`, `+09:00`.",
+        shown_default="UTC; on the command line the system's",
+    )  # fmt: skip
 
     embedder: EmbedderKind = _row(
         "text", "auto", "Embeddings",
@@ -294,11 +297,13 @@ def _where(origin: Origin, row: Setting, place: str) -> str:
 def _parse(row: Setting, raw: object, where: str) -> Any:
     value = _typed(row, raw, where)
     if row.choices and value not in row.choices:
-        raise _refuse(row, where, f"is one of {', '.join(row.choices)}")
+        raise _refuse(row, where, raw, f"is one of {', '.join(row.choices)}")
     if row.least is not None and isinstance(value, int | float) and value < row.least:
-        raise _refuse(row, where, f"is at least {row.least:g}")
+        raise _refuse(row, where, raw, f"is at least {row.least:g}")
     if row.most is not None and isinstance(value, int | float) and value > row.most:
-        raise _refuse(row, where, f"is at most {row.most:g}")
+        raise _refuse(row, where, raw, f"is at most {row.most:g}")
+    if row.name == "zone":
+        _check_zone(row, str(value), where)
     return value
 
 
@@ -308,7 +313,7 @@ def _typed(row: Setting, raw: object, where: str) -> object:
         case "text":
             if isinstance(text, str):
                 return text.lower() if row.choices else text
-            raise _refuse(row, where, "is a text")
+            raise _refuse(row, where, raw, "is a text")
         case "path":
             return str(Path(str(text)).expanduser())
         case "integer" | "number":
@@ -323,11 +328,11 @@ def _typed(row: Setting, raw: object, where: str) -> object:
 def _number(row: Setting, raw: object, where: str) -> int | float:
     what = "is a whole number" if row.type == "integer" else "is a number"
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
-        raise _refuse(row, where, what)
+        raise _refuse(row, where, raw, what)
     try:
         return int(str(raw).replace("_", "")) if row.type == "integer" else float(raw)
     except ValueError:
-        raise _refuse(row, where, what) from None
+        raise _refuse(row, where, raw, what) from None
 
 
 def _switch(row: Setting, raw: object, where: str) -> bool:
@@ -336,13 +341,23 @@ def _switch(row: Setting, raw: object, where: str) -> bool:
         return True
     if word in ("0", "false", "no", "off"):
         return False
-    raise _refuse(row, where, "is `on` or `off`")
+    raise _refuse(row, where, raw, "is `on` or `off`")
 
 
-def _refuse(row: Setting, where: str, rule: str) -> DolmenError:
-    return DolmenError(
-        "configuration", f"{where} has a value that it does not take.", f"`{row.name}` {rule}. {row.help}"
-    )
+def _check_zone(row: Setting, value: str, where: str) -> None:
+    from dolmen.domain.timeframe import zone_of
+
+    try:
+        zone_of(value)
+    except DolmenError:
+        raise _refuse(row, where, value, "is an offset (`+09:00`) or a name (`Asia/Seoul`)") from None
+
+
+def _refuse(row: Setting, where: str, raw: object, rule: str) -> DolmenError:
+    """The refusal of a value; on the command line it is a mistake of the command line."""
+    said = "has a value that it does not take" if row.secret else f"does not take {without_password(str(raw))[:100]!r}"
+    code: Code = "invalid-argument" if where.startswith("--") else "configuration"
+    return DolmenError(code, f"{where} {said}.", f"`{row.name}` {rule}. {row.help}")
 
 
 def _unknown(origin: Origin, name: str, place: str) -> str:

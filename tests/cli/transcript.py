@@ -12,8 +12,8 @@
 
 `dolmen` (also `NAME=value dolmen`) runs in this process, on a real store; other commands run in a shell. `a | dolmen b`
 gives it what `a` prints. `…` stands for any part of a line, and alone on a line for any lines; two spaces inside a line
-stand for the gap between columns, however wide; `<name>` takes a word, and stands for it from then on. Lines that start
-with `2>` are standard error; `[n]` is an exit code that is not 0.
+stand for the gap between columns, spaces or tabs, however wide; `<name>` takes a word, and stands for it from then on.
+Lines that start with `2>` are standard error; `[n]` is an exit code that is not 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dolmen.interfaces.cli.main import cli
 _NAME = re.compile(r"<([a-z_]+)>")
 _OURS = re.compile(r"(?:[A-Z_]+=\S* )*dolmen ")
 _ANY = "…"
-_SPACES = re.compile(r"(?<!^)(?:\\ ){2,}")
+_SPACES = re.compile(r"(?:\\ ){2,}")
 """Between columns, in an escaped pattern: how far they stand apart depends on what else is in the table."""
 
 
@@ -104,7 +104,7 @@ def _run(command: str, environment: dict[str, str]) -> tuple[int, str, str]:
 def _match(expected: list[str], got: list[str], known: dict[str, str]) -> dict[str, str] | None:
     """The words that the names stand for, None when the lines differ."""
     pattern = "".join(
-        r"(?:.*\n)*" if line.strip() == _ANY else _line(line.rstrip(), known) + r"[ ]*\n" for line in expected
+        r"(?:.*\n)*" if line.strip() == _ANY else _line(line.rstrip(), known) + r"[ \t]*\n" for line in expected
     )
     seen: set[str] = set()
     names: list[str] = []
@@ -122,8 +122,9 @@ def _match(expected: list[str], got: list[str], known: dict[str, str]) -> dict[s
 
 
 def _line(line: str, known: dict[str, str]) -> str:
-    out = ""
-    for part in re.split(f"({_ANY}|<[a-z_]+>)", line):
+    indent = len(line) - len(line.lstrip(" "))
+    out = r"\ " * indent
+    for part in re.split(f"({_ANY}|<[a-z_]+>)", line[indent:]):
         name = _NAME.fullmatch(part)
         if part == _ANY:
             out += ".*"
@@ -132,5 +133,5 @@ def _line(line: str, known: dict[str, str]) -> str:
         elif name:
             out += f"\0{name[1]}\0"
         else:
-            out += _SPACES.sub(lambda _: " +", re.escape(part))
+            out += _SPACES.sub(lambda _: r"[ \t]+", re.escape(part))
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -219,6 +220,22 @@ def test_a_signal_ends_it_at_once_and_what_was_recalled_is_recorded(
     next_one = start_stdio(sqlite_url, embedder="none")
     next_one.connect()
     assert "feedback" in next_one.call("feedback", event=event, relevant=False)
+
+
+def test_a_client_that_closes_its_side_at_once_still_gets_every_answer(sqlite_url: str, start_stdio: Start) -> None:
+    """As a script does: `printf … | dolmen mcp`."""
+    server = start_stdio(sqlite_url, embedder="none")
+    server.send(INITIALIZE)
+    server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    for number in range(2, 22):
+        server.send(
+            rpc("tools/call", number, name="remember", arguments={"memories": [{"content": f"Note {number}."}]})
+        )
+    code, rest = server.end()
+    answers = [json.loads(line) for line in rest.splitlines()]
+    assert code == 0
+    assert sorted(answer["id"] for answer in answers) == list(range(1, 22))
+    assert not any(answer["result"].get("isError") for answer in answers)
 
 
 def test_a_client_that_is_gone_ends_it(sqlite_url: str, start_stdio: Start) -> None:

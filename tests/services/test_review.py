@@ -107,3 +107,19 @@ def test_a_purge_takes_the_proposals_along(house: House) -> None:
     edit(house.rt, house.actor(mode="suggest"), Edit(ref, "amend", "Nakamura lives in Kyoto."))
     forget(house.rt, house.owner, Forget(ref=ref, mode="purge"))
     assert review.pending(house.rt, house.owner, status=None) == []
+
+
+def test_the_history_names_who_proposed_a_change_and_who_agreed(house: House) -> None:
+    ref = house.stored("The port is 8080.")
+    codex = house.actor(mode="suggest", agent="codex")
+    edit(house.rt, codex, Edit(ref, "amend", "The port is 9090.", reason="it moved"))
+    new = house.remember("The database is Postgres.", codex)
+    for item in review.pending(house.rt, house.owner):
+        review.apply(house.rt, house.owner, item.id, "checked")
+    assert new.ref is not None
+    last = {r: read(house.rt, house.owner, r, "history").history[-1] for r in (ref, new.ref)}
+    assert (last[ref].op, last[ref].agent) == ("amend", "codex")
+    assert last[ref].reason.startswith("it moved; applied by ")
+    assert last[ref].reason.endswith(": checked")
+    assert (last[new.ref].op, last[new.ref].agent) == ("approve", "codex")
+    assert [item.note for item in review.pending(house.rt, house.owner, None)] == ["checked", "checked"]

@@ -34,6 +34,8 @@ def pending(rt: Runtime, actor: Actor, status: ProposalStatus | None = "pending"
 def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = False) -> ReviewItem:
     """Does what was proposed; the result is trusted as the user's, since a person agreed.
 
+    The history names both: the agent that proposed it as who changed the memory, and who agreed in the reason.
+
     Raises:
         DolmenError: `not-found`; `conflict` when it was decided already, or when the memory changed since the proposal
             and `force` is not set; `forbidden` for anybody but a person or an admin connection.
@@ -51,10 +53,21 @@ def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = F
         purge = proposal.payload.get("mode") == "purge"
         if not purge:  # a purge takes its own proposal along
             _decide(tx, actor, proposal, "applied", note)
-        _APPLY[proposal.op](rt, tx, actor, proposal)
+        agreed = replace(proposal, reason=reason_text(_agreed(tx, actor, proposal, note)))
+        _APPLY[proposal.op](rt, tx, replace(actor, agent=proposal.agent), agreed)
     if purge:
         scrub(rt)
-    return replace(shown, status="applied", diff="" if purge else shown.diff)
+    return replace(shown, status="applied", note=reason_text(note), diff="" if purge else shown.diff)
+
+
+def _agreed(tx: Tx, actor: Actor, proposal: Proposal, note: str) -> str:
+    """`why it was proposed; applied by the owner: why it was applied`."""
+    if not actor.human:
+        who = actor.agent
+    else:
+        who = "the owner" if actor.person == tx.accounts.owner(actor.vault) else actor.person
+    said = f"applied by {who}" + (f": {note}" if note.strip() else "")
+    return f"{proposal.reason}; {said}" if proposal.reason else said
 
 
 def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:
@@ -69,7 +82,7 @@ def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:
             revise(tx, actor, memory, "reject", reason_text(note), status="deleted", verification="rejected")
         status: ProposalStatus = "withdrawn" if own and not actor.human else "rejected"
         _decide(tx, actor, proposal, status, note)
-        return replace(shown, status=status)
+        return replace(shown, status=status, note=reason_text(note))
 
 
 def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
@@ -90,6 +103,7 @@ def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
         stale=memory is not None and proposal.status == "pending" and memory.version != proposal.base_version,
         status=proposal.status,
         similar=alike,
+        note=proposal.decision_note,
     )
 
 
@@ -144,8 +158,8 @@ def _apply_remember(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> No
     older = [m for id in proposal.payload.get("supersedes", ()) if (m := tx.memories.get(actor.vault, id))]
     if memory.label == HANDOFF:
         older += handoffs(tx, actor, memory.scope)
-    after = revise(tx, actor, memory, "approve", status="active", trust="user", verification="verified",
-                   verified_by=actor.person)  # fmt: skip
+    after = revise(tx, actor, memory, "approve", proposal.reason, status="active", trust="user",
+                   verification="verified", verified_by=actor.person)  # fmt: skip
     for old in older:
         if old.status == "active" and old.id != after.id:
             supersede(tx, actor, old, after.id)

@@ -16,7 +16,7 @@ from dolmen.domain.timeframe.clock import EPOCH, MICROSECOND, Clock, Span, zone_
 from dolmen.domain.timeframe.dates import written
 from dolmen.domain.timeframe.words import worded
 
-__all__ = ["ACCEPTED", "Span", "format_utc", "parse", "span", "temporal_intent", "zone_of"]
+__all__ = ["ACCEPTED", "Span", "format_utc", "local", "parse", "span", "temporal_intent", "zone_of"]
 
 ACCEPTED = (
     "Give an ISO 8601 date or time (2026-09-27, 2026-09, 2026-09-27T06:00:00Z), or words such as 'today', "
@@ -75,6 +75,15 @@ def temporal_intent(query: str) -> bool:
 def format_utc(us: int) -> str:
     """`2026-09-27T06:00:00Z`; with six decimals only where the moment has a fraction of a second."""
     return (EPOCH + us * MICROSECOND).isoformat().replace("+00:00", "Z")
+
+
+def local(us: int, zone: str | None) -> str:
+    """`2026-09-27 06:00` as the clocks of a zone show it.
+
+    Raises:
+        DolmenError: `invalid-time` for an unknown zone.
+    """
+    return (EPOCH + us * MICROSECOND).astimezone(zone_of(zone)).strftime("%Y-%m-%d %H:%M")
 
 
 def _plain(value: str) -> str:

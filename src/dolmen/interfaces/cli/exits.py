@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-OK, FAILED, USAGE = 0, 1, 2
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 MEANINGS: Mapping[int, str] = {
     OK: "done",
@@ -17,7 +17,7 @@ MEANINGS: Mapping[int, str] = {
     7: "settings or store do not fit this program",
     8: "the store is damaged, or is not Dolmen's",
     70: "a mistake in Dolmen itself",
-    130: "interrupted",
+    INTERRUPTED: "interrupted",
 }
 
 BY_CODE: Mapping[str, int] = {

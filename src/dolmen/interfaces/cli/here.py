@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 import click
 
 from dolmen.domain.errors import DolmenError
-from dolmen.interfaces.cli.exits import BY_CODE
+from dolmen.interfaces.cli.exits import BY_CODE, FAILED
 from dolmen.interfaces.cli.output import Output
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Here:
             from dolmen.settings import load
 
             self._loaded = load(self._flags)
+            self.out.zone = self.zone
             for warning in self._loaded.warnings:
                 self.out.warn(warning)
         return self._loaded
@@ -60,6 +61,13 @@ class Here:
     @property
     def settings(self) -> Settings:
         return self.loaded.settings
+
+    @property
+    def zone(self) -> str:
+        """Where this person's days begin: as set, else this computer's zone."""
+        from dolmen.interfaces.cli.zone import system_zone
+
+        return self.settings.zone or system_zone()
 
     @property
     def missing(self) -> Path | None:
@@ -122,13 +130,15 @@ class Here:
         """Asks before something is destroyed.
 
         Raises:
-            DolmenError: `invalid-argument` when nobody can answer; click.Abort for a no.
+            DolmenError: `invalid-argument` when nobody can answer; SystemExit for a no.
         """
         if yes:
             return
         if self.out.as_json or not sys.stdin.isatty():
             raise DolmenError("invalid-argument", f"{question} Nobody is there to answer.", "Pass --yes to say so.")
-        click.confirm(question, abort=True, err=True)
+        if not click.confirm(question, err=True):
+            click.echo("Nothing was changed.", err=True)
+            sys.exit(FAILED)
 
 
 def store_file(database: str) -> Path | None:
@@ -163,9 +173,6 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
             fail(here, error)
         except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
             raise
-        except KeyboardInterrupt:
-            click.echo(err=True)
-            sys.exit(130)
         except Exception as error:
             unexpected(here, error)
 
@@ -174,7 +181,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
 
 def fail(here: Here, error: DolmenError) -> NoReturn:
     """Says what is wrong and ends with the code of the table."""
-    here.out.error(error)
+    here.out.error(error.message, error.fix, error.as_dict())
     sys.exit(BY_CODE[error.code])
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 import click
 
-from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.words import in_words
+
+GAP = "  "
+_NARROW = 24
+"""Columns that the last cell of a row wants at least, before the row is written on lines of its own."""
 
 
 def coloured(stream: TextIO) -> bool:
@@ -21,11 +26,21 @@ def coloured(stream: TextIO) -> bool:
     return stream.isatty()
 
 
+def _worded(value: Mapping[str, object]) -> dict[str, object]:
+    return {
+        key: in_words(item) if key in ("message", "fix") and isinstance(item, str) else item
+        for key, item in value.items()
+    }
+
+
 class Output:
     """One command's mouth. With `as_json`, standard output holds exactly one JSON value."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
+        self.terminal = not as_json and sys.stdout.isatty()
+        self.zone = "UTC"
+        """The zone of the times on a terminal."""
         self._colour = coloured(sys.stdout)
         self._colour_errors = coloured(sys.stderr)
 
@@ -48,22 +63,52 @@ class Output:
             click.echo(line, color=self._colour)
 
     def note(self, text: str) -> None:
-        """Something by the way; not a part of the result."""
-        click.echo(text, err=True)
+        """Something by the way; not a part of the result, so programs are spared it."""
+        if not self.as_json:
+            click.echo(text, err=True)
 
     def warn(self, text: str) -> None:
+        if self.as_json:
+            click.echo(json.dumps({"warning": text}, ensure_ascii=False), err=True)
+            return
         mark = click.style("warning", fg="yellow") if self._colour_errors else "warning"
         click.echo(f"{mark}: {text}", err=True, color=self._colour_errors)
 
-    def error(self, error: DolmenError) -> None:
-        """What is wrong and what to do: for people, or as `{"error": {code, message, fix}}`."""
+    def error(self, message: str, fix: str, value: Mapping[str, object]) -> None:
+        """What is wrong and what to do: for people, or as `{"error": value}`."""
         if self.as_json:
-            click.echo(json.dumps({"error": error.as_dict()}, ensure_ascii=False, default=str), err=True)
+            click.echo(json.dumps({"error": _worded(value)}, ensure_ascii=False, default=str), err=True)
             return
         mark = click.style("error", fg="red", bold=True) if self._colour_errors else "error"
-        click.echo(f"{mark}: {error.message}", err=True, color=self._colour_errors)
-        if error.fix:
-            click.echo(f"  fix: {error.fix}", err=True)
+        click.echo(f"{mark}: {in_words(message)}", err=True, color=self._colour_errors)
+        if fix:
+            click.echo(f"  fix: {in_words(fix)}", err=True)
+
+    def when(self, us: int) -> str:
+        """A time: on a terminal in the person's zone, `2026-09-27 06:00`; else `2026-09-27T06:00:00Z`."""
+        from dolmen.domain.timeframe import format_utc, local
+
+        return local(us, self.zone) if self.terminal else format_utc(us)[:19].removesuffix("Z") + "Z"
+
+    def in_zone(self, heading: str) -> str:
+        """The heading of a column of times, which names the zone once."""
+        return f"{heading} ({self.zone})"
+
+    def listing(self, headings: Sequence[str], rows: Sequence[Sequence[str]], empty: str) -> list[str]:
+        """Rows with a heading, as wide as the terminal; each on lines of its own where that is too narrow. For
+        programs, what is not a terminal: cells between tabs, uncut."""
+        if not rows:
+            return [empty]
+        if not self.terminal:
+            return ["\t".join(" ".join(click.unstyle(cell).split()) for cell in row) for row in rows]
+        columns = shutil.get_terminal_size().columns
+        fixed = [max(width(row[n]) for row in (headings, *rows)) + len(GAP) for n in range(len(headings) - 1)]
+        room = columns - sum(fixed)
+        if room < min(_NARROW, max(width(row[-1]) for row in rows)):
+            return [line for row in rows for line in _stacked(row, columns)]
+        cut = [[*row[:-1], shorten(row[-1], room)] for row in rows]
+        head, *body = table([list(headings), *cut])
+        return [self.dim(head), *body]
 
     def diff(self, text: str) -> list[str]:
         """The lines of a diff in their colours."""
@@ -105,7 +150,18 @@ class Progress:
             click.echo("\r\x1b[K", err=True, nl=False)
 
 
-def table(rows: Iterable[Iterable[str]], gap: str = "  ") -> list[str]:
+def _stacked(row: Sequence[str], columns: int) -> list[str]:
+    """A row on lines of its own: the short cells as they fit, then the last one, indented."""
+    lines: list[str] = []
+    for cell in filter(None, row[:-1]):
+        if lines and width(lines[-1]) + len(GAP) + width(cell) <= columns:
+            lines[-1] += GAP + cell
+        else:
+            lines.append(("  " if lines else "") + cell)
+    return [*lines, *(["  " + shorten(row[-1], columns - 2)] if row[-1] else [])]
+
+
+def table(rows: Iterable[Iterable[str]], gap: str = GAP) -> list[str]:
     """Rows in columns; wide characters count two. The last column is not padded."""
     cells = [list(row) for row in rows]
     if not cells:
@@ -128,7 +184,7 @@ def width(text: str) -> int:
 
 
 def shorten(text: str, columns: int) -> str:
-    """The first line, cut at so many columns."""
+    """The text on one line, cut at so many columns."""
     line = " ".join(text.split())
     if width(line) <= columns:
         return line

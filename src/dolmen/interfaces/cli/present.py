@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from dolmen.domain.memory import Memory
 from dolmen.domain.timeframe import format_utc
 from dolmen.domain.values import DAY, HOUR, MINUTE
-from dolmen.interfaces.cli.output import Output, shorten
+from dolmen.interfaces.cli.output import Output
 
 _TIMES = frozenset({"at", "created_at", "updated_at", "expires_at", "decided_at", "revoked_at", "last_used_at",
                     "resumed_at", "oldest_pending_at"})  # fmt: skip
@@ -17,9 +17,10 @@ _HIDDEN = frozenset({"vault"})
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON: dataclasses as objects, times as ISO 8601 UTC; nothing is left out but the vault."""
-    if hasattr(value, "__dataclass_fields__"):
-        value = asdict(value)
+    """A value as JSON: dataclasses as objects, a memory's id as `ref`, times as ISO 8601 UTC; all but the vault."""
+    if is_dataclass(value) and not isinstance(value, type):
+        facts = {each.name: getattr(value, each.name) for each in fields(value)}
+        value = {"ref": facts.pop("id"), **facts} if isinstance(value, Memory) else facts
     if isinstance(value, Mapping):
         return {key: _timed(key, item) for key, item in value.items() if key not in _HIDDEN}
     if isinstance(value, str | int | float | bool | None):
@@ -31,11 +32,6 @@ def plain(value: Any) -> Any:
 
 def _timed(key: str, item: Any) -> Any:
     return format_utc(item) if key in _TIMES and isinstance(item, int) else plain(item)
-
-
-def day(us: int) -> str:
-    """`2026-09-27 06:00`, UTC."""
-    return format_utc(us)[:16].replace("T", " ")
 
 
 def ago(us: int, now: int) -> str:
@@ -51,17 +47,22 @@ def short(ref: str) -> str:
     return ref[-8:]
 
 
-def line(out: Output, memory: Memory, columns: int) -> list[str]:
-    """A memory as a row of a list."""
+def headings(out: Output) -> tuple[str, ...]:
+    """Those of a list of memories."""
+    return ("ref", "kind", "scope", out.in_zone("changed"), "text")
+
+
+def row(out: Output, memory: Memory) -> tuple[str, ...]:
+    """A memory in a list."""
     text = f"{memory.title}: {memory.text}" if memory.title else memory.text
     mark = "" if memory.status == "active" else f"[{memory.status}] "
-    return [
+    return (
         out.style(short(memory.id), fg="yellow"),
         memory.kind,
         memory.scope.removeprefix("project:"),
-        out.dim(day(memory.updated_at)),
-        mark + shorten(text, columns),
-    ]
+        out.dim(out.when(memory.updated_at)),
+        mark + text,
+    )
 
 
 def facts(out: Output, memory: Memory, sha: str) -> list[str]:
@@ -78,9 +79,9 @@ def facts(out: Output, memory: Memory, sha: str) -> list[str]:
         ),
         ("folder", memory.folder),
         ("tags", ", ".join(memory.tags)),
-        ("written", f"{format_utc(memory.created_at)} by {memory.agent}"),
-        ("changed", format_utc(memory.updated_at) if memory.version > 1 else ""),
-        ("expires", format_utc(memory.expires_at) if memory.expires_at else ""),
+        ("written", f"{out.when(memory.created_at)}{f' ({out.zone})' if out.terminal else ''} by {memory.agent}"),
+        ("changed", out.when(memory.updated_at) if memory.version > 1 else ""),
+        ("expires", out.when(memory.expires_at) if memory.expires_at else ""),
         ("source", memory.source),
         ("case", memory.case.id if memory.case else ""),
         ("replaces", memory.supersedes or ""),

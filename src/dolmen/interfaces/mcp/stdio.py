@@ -27,6 +27,8 @@ from dolmen.services.runtime import Runtime
 
 AT_ONCE = 8
 """Calls of one client that are worked on at the same time."""
+LAST_ANSWERS_WITHIN = 30.0
+"""Seconds that requests in flight have when the client has closed its side."""
 
 
 def run(
@@ -69,7 +71,12 @@ async def _serve(
         if sys.platform != "win32":
             tasks.start_soon(_end_on_signal, ended)
         async with stdio_server() as (incoming, outgoing):
-            await server.run(_Answering(incoming, outgoing), outgoing, server.create_initialization_options())
+            waiting = _Waiting(outgoing)
+            await server.run(
+                _Answering(incoming, waiting),
+                waiting,
+                server.create_initialization_options(),
+            )
         tasks.cancel_scope.cancel()
 
 
@@ -93,10 +100,59 @@ async def _end_on_signal(ended: Callable[[], None]) -> None:
             os._exit(0)
 
 
-class _Answering:
-    """The client's messages, with an answer for those that cannot be read; the SDK would drop them in silence."""
+class _Waiting:
+    """The way out, which knows the requests that are not answered yet."""
 
-    def __init__(self, inner: Any, outgoing: Any) -> None:
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self._asked: set[object] = set()
+        self._answered = anyio.Event()
+
+    def asked(self, message: Any) -> None:
+        """A message came in: a request waits for its answer, unless the client takes it back."""
+        method, id = getattr(message, "method", None), getattr(message, "id", None)
+        if method is not None and id is not None:
+            self._asked.add(id)
+        elif method == "notifications/cancelled":
+            self._done((getattr(message, "params", None) or {}).get("requestId"))
+
+    async def all_answered(self) -> None:
+        """Waits for what is still worked on, for a bounded time."""
+        with anyio.move_on_after(LAST_ANSWERS_WITHIN):
+            while self._asked:
+                await self._answered.wait()
+
+    async def send(self, item: Any) -> None:
+        await self._inner.send(item)
+        message = getattr(item, "message", None)
+        if getattr(message, "method", None) is None:
+            self._done(getattr(message, "id", None))
+
+    def _done(self, id: object) -> None:
+        self._asked.discard(id)
+        before, self._answered = self._answered, anyio.Event()
+        before.set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._inner.aclose()
+
+
+class _Answering:
+    """The client's messages, with an answer for those that cannot be read; the SDK would drop them in silence.
+
+    When the client has closed its side, the end is told only after its last requests are answered: the SDK would drop
+    these too.
+    """
+
+    def __init__(self, inner: Any, outgoing: _Waiting) -> None:
         self._inner, self._outgoing = inner, outgoing
 
     @property
@@ -106,11 +162,14 @@ class _Answering:
 
     async def receive(self) -> Any:
         while True:
-            item = await self._inner.receive()
-            if not isinstance(item, Exception):
-                return item
-            message = _repaired(item)
+            try:
+                item = await self._inner.receive()
+            except anyio.EndOfStream:
+                await self._outgoing.all_answered()
+                raise
+            message = _repaired(item) if isinstance(item, Exception) else item
             if message is not None:
+                self._outgoing.asked(message.message)
                 return message
             await self._outgoing.send(_complaint(item))
 

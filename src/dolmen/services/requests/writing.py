@@ -222,6 +222,8 @@ class ReviewItem:
     """The memory changed since the proposal was made; applying it needs `force`."""
     status: str = "pending"
     similar: tuple[Similar, ...] = ()
+    note: str = ""
+    """Why it was decided so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def create(
             mode=mode,
             project=project,
             toolset=toolset,
-            expires_at=None if expires is None else _expiry(expires, now, here.settings.zone),
+            expires_at=None if expires is None else _expiry(expires, now, here.zone),
             label=label,
         )
     from dolmen.interfaces.cli.commands.serve import connect_lines, endpoint, http_options
@@ -103,7 +103,6 @@ def list_(here: Here, every: bool) -> None:
             now = tx.now
     shown = [each for each in found if every or _state(each, now) == "valid"]
     from dolmen.interfaces.cli import present
-    from dolmen.interfaces.cli.output import table
 
     out = here.out
     rows = [
@@ -111,16 +110,20 @@ def list_(here: Here, every: bool) -> None:
             out.style(present.short(each.id), fg="yellow"),
             each.agent,
             each.mode,
+            each.toolset,
             f"dlm_…{each.hint}",
             each.project or "-",
             _state(each, now),
-            out.dim(_use(each)),
+            out.dim(out.when(each.last_used_at) if each.last_used_at else "never"),
+            out.dim(out.when(each.expires_at) if each.expires_at else "never"),
             each.label,
         )
         for each in shown
     ]
     value = [present.plain(each) | {"state": _state(each, now)} for each in shown]
-    out.result({"keys": value}, table(rows) or ["No keys yet: `dolmen key create AGENT` makes one."])
+    headings = ("id", "agent", "mode", "toolset", "key", "project", "state", out.in_zone("used"), "ends", "label")
+    none = "No key is valid; --all shows the others." if found else "No keys yet: `dolmen key create AGENT` makes one."
+    out.result({"keys": value}, out.listing(headings, rows, none))
 
 
 def _state(connection: Connection, now: int) -> str:
@@ -129,13 +132,6 @@ def _state(connection: Connection, now: int) -> str:
     if connection.expires_at is not None and connection.expires_at <= now:
         return "expired"
     return "valid"
-
-
-def _use(connection: Connection) -> str:
-    from dolmen.interfaces.cli import present
-
-    used = f"used {present.day(connection.last_used_at)}" if connection.last_used_at else "never used"
-    return used + (f", until {present.day(connection.expires_at)}" if connection.expires_at else "")
 
 
 @key.command()

@@ -20,7 +20,6 @@ def project() -> None:
 def list_(here: Here) -> None:
     """List the projects and how many memories each has."""
     from dolmen.interfaces.cli import present
-    from dolmen.interfaces.cli.output import table
     from dolmen.services.scopes import projects
 
     with here.vault() as (rt, actor):
@@ -29,12 +28,13 @@ def list_(here: Here) -> None:
         (
             each.name,
             f"{each.memories:,}",
-            f"{each.proposed:,} proposed" if each.proposed else "",
-            f"before: {', '.join(each.aliases)}" if each.aliases else "",
+            f"{each.proposed:,}" if each.proposed else "-",
+            ", ".join(each.aliases),
         )
         for each in found
     ]
-    here.out.result({"projects": present.plain(found)}, table(rows) or ["No memories yet."])
+    headings = ("project", "memories", "proposed", "before")
+    here.out.result({"projects": present.plain(found)}, here.out.listing(headings, rows, "No memories yet."))
 
 
 @project.command()

@@ -34,7 +34,6 @@ def review() -> None:
 def list_(here: Here, status: Any, limit: int) -> None:
     """List proposals, the oldest first."""
     from dolmen.interfaces.cli import present
-    from dolmen.interfaces.cli.output import shorten, table
     from dolmen.services.review import pending
 
     with here.vault() as (rt, actor):
@@ -45,13 +44,25 @@ def list_(here: Here, status: Any, limit: int) -> None:
             out.style(present.short(item.id), fg="yellow"),
             item.op,
             item.agent,
-            out.dim(present.day(item.created_at)),
+            out.dim(out.when(item.created_at)),
             item.status + (", memory changed since" if item.stale else ""),
-            shorten(item.diff.replace("@@ -0,0 +1 @@", ""), 70),
+            _gist(item.diff),
         )
         for item in items
     ]
-    out.result({"proposals": present.plain(items)}, table(rows) or ["Nothing waits for you."])
+    headings = ("proposal", "wants to", "agent", out.in_zone("made"), "status", "change")
+    out.result({"proposals": present.plain(items)}, out.listing(headings, rows, "Nothing waits for you."))
+
+
+def _gist(diff: str) -> str:
+    """A diff in one line: what stands there now, and what would."""
+    lines = [each for each in diff.splitlines() if each and not each.startswith("@@")]
+    now = [each[1:].strip() for each in lines if each.startswith("-")]
+    then = [each[1:].strip() for each in lines if each.startswith("+")]
+    before, after = next(filter(None, now), ""), next(filter(None, then), "")
+    said = f"{before} → {after}" if before and after else after or (f"without: {before}" if before else "")
+    more = max(len(now), len(then)) - 1
+    return f"{said} (and {more} more {'line' if more == 1 else 'lines'})" if more > 0 else said
 
 
 @review.command()
@@ -124,10 +135,11 @@ def _say(here: Here, item: ReviewItem) -> None:
         ("wants to", item.op + (f" {item.kind}" if item.kind else "")),
         ("scope", item.scope),
         ("memory", item.ref or ""),
-        ("by", f"{item.agent}, {present.day(item.created_at)}"),
+        ("by", f"{item.agent}, {out.when(item.created_at)}{f' ({out.zone})' if out.terminal else ''}"),
         ("waits", _REASONS.get(item.because, item.because)),
         ("reason", item.reason),
-        ("note", "the memory changed since: look at it first" if item.stale else ""),
+        ("note", item.note),
+        ("changed", "the memory changed since: look, then apply with --force" if item.stale else ""),
     )
     lines = [f"{out.dim(name.ljust(9))} {value}" for name, value in pairs if value]
     lines += ["", *out.diff(item.diff)]

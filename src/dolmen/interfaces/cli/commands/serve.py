@@ -35,6 +35,7 @@ def serve(here: Here, host: str | None, port: str | None, auth: Any, read_only: 
     here.flag(host=host, port=port, auth=auth, read_only=read_only, log=log)
     settings = here.settings
     logs.configure(settings)
+    require_own(settings.host)
     with here.app(models=True, create=True) as app:
         require_safe(settings, _valid_keys(app))
         options = http_options(settings)
@@ -110,6 +111,48 @@ def require_safe(settings: Settings, keys: list[Connection]) -> None:
         )
 
 
+def require_own(host: str) -> None:
+    """Refuses a name that nobody knows, or an address of another machine.
+
+    Raises:
+        DolmenError: `configuration`.
+    """
+    import socket
+
+    bare = host.strip("[]")
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(bare, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, number) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        unknown = isinstance(error, socket.gaierror | UnicodeError)
+        what = f"The name {bare} is unknown here" if unknown else f"{bare} is no address of this machine"
+        raise DolmenError(
+            "configuration",
+            f"{what}, so nothing can listen there.",
+            "Listen on 127.0.0.1, on 0.0.0.0 for every address of this machine, or on one of its addresses.",
+        ) from error
+
+
+def own_addresses() -> list[str]:
+    """The IPv4 addresses of this machine that others may reach it by; nothing is sent to find them."""
+    import socket
+
+    found: dict[str, None] = {}
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(("192.0.2.1", 9))  # an address of no machine (RFC 5737): only the way to it is looked up
+            found[probe.getsockname()[0]] = None
+    except OSError:
+        pass
+    try:
+        for each in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET, socket.SOCK_STREAM):
+            found[str(each[4][0])] = None
+    except OSError:
+        pass
+    return [address for address in found if not address.startswith("127.")]
+
+
 def require_free(host: str, port: int) -> None:
     """Refuses a port that somebody else listens on, before anything else is started.
 
@@ -151,12 +194,20 @@ def _announce(here: Here, app: App, options: HttpOptions, port: int) -> None:
         f"  memory  {info.location} ({info.version})",
         f"  model   {model}: {why}",
         f"  access  {_access(with_key)}",
+        *(f"  also at {each}" for each in _elsewhere(options, port)),
         *(f"  {out.style('!', fg='yellow')} {warning}" for warning in info.warnings),
         "",
         *connect_lines(here, url, with_key=with_key),
         out.dim("Ctrl-C ends it. `dolmen doctor` finds what is wrong, `dolmen demo` shows what it is for."),
     ]
     out.result({}, lines)
+
+
+def _elsewhere(options: HttpOptions, port: int) -> list[str]:
+    """Under which addresses other machines reach a server that listens on all."""
+    if options.public_url or options.host.strip("[]") not in ("0.0.0.0", "::"):
+        return []
+    return [f"http://{address}:{port}/mcp" for address in own_addresses()]
 
 
 def endpoint(public_url: str, host: str, port: int) -> str:

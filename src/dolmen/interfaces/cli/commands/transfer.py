@@ -59,7 +59,11 @@ def _target(file: str) -> Iterator[IO[str]]:
             yield written
         draft.replace(path)
     except OSError as error:
-        raise DolmenError("invalid-argument", f"{file} cannot be written: {error}.", "Choose another file.") from error
+        raise DolmenError(
+            "invalid-argument",
+            f"{file} cannot be written: {error.strerror or error}.",
+            "Make its folder, or choose another file.",
+        ) from error
     finally:
         draft.unlink(missing_ok=True)
 
@@ -133,5 +137,11 @@ def _source(file: str) -> Iterator[IO[str]]:
             return
         with _open(Path(file), "rt", packed=file.endswith(".gz")) as source:
             yield source
+    except FileNotFoundError as error:
+        raise DolmenError(
+            "not-found", f"There is no file {file}.", "Name one that `dolmen export` wrote, or - for standard input."
+        ) from error
     except (OSError, EOFError) as error:
-        raise DolmenError("not-found", f"{file} cannot be read: {error}.", "Name a file that can.") from error
+        raise DolmenError(
+            "not-found", f"{file} cannot be read: {error}.", "Check its permissions, or export it anew."
+        ) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -11,7 +10,6 @@ from dolmen.domain.memory import STATUSES
 from dolmen.interfaces.cli import present
 from dolmen.interfaces.cli.commands.memory import options
 from dolmen.interfaces.cli.here import Here, command
-from dolmen.interfaces.cli.output import table
 
 if TYPE_CHECKING:
     from dolmen.services.requests import Claim, Pack
@@ -61,9 +59,9 @@ def list_(
         )
         page = memories(rt, actor, request)
     out = here.out
-    room = max(30, shutil.get_terminal_size().columns - 60)
-    lines = table(present.line(out, each, room) for each in page.memories)
-    out.result({"memories": present.plain(page.memories), "cursor": page.cursor}, lines or ["No memories here."])
+    rows = [present.row(out, each) for each in page.memories]
+    lines = out.listing(present.headings(out), rows, "No memories here.")
+    out.result({"memories": present.plain(page.memories), "cursor": page.cursor}, lines)
     if page.cursor and not out.as_json:
         out.note(f"There are more: --cursor {present.short(page.cursor)}")
 
@@ -80,7 +78,7 @@ def _time(here: Here, rt: Runtime, said: str | None, edge: Literal["start", "end
     from dolmen.domain.timeframe import parse
 
     with rt.store.read() as tx:
-        return parse(said, tx.now, here.settings.zone, edge=edge)
+        return parse(said, tx.now, here.zone, edge=edge)
 
 
 @click.command()
@@ -111,6 +109,10 @@ def search(
     explain: bool,
 ) -> None:
     """Recall memories, as an agent would."""
+    if not " ".join(query).strip():
+        raise click.UsageError(
+            "The question is empty; `dolmen memory list` lists without one.", click.get_current_context()
+        )
     from dolmen.interfaces.cli.model import awaken
     from dolmen.services.recall import recall
     from dolmen.services.requests import Recall
@@ -230,9 +232,11 @@ def history(here: Here, ref: str) -> None:
     out = here.out
     lines: list[str] = []
     for entry in found.history:
-        head = f"version {entry.version}  {entry.op}  {present.day(entry.at)} by {entry.agent}"
+        head = f"version {entry.version}  {entry.op}  {out.when(entry.at)} by {entry.agent}"
         lines.append(out.bold(head) + (f": {entry.reason}" if entry.reason else ""))
         if entry.changed:
             lines.append(out.dim(f"  changed: {', '.join(entry.changed)}"))
         lines += [f"  {line}" for line in out.diff(entry.diff)]
+    if out.terminal:
+        lines.append(out.dim(f"times: {out.zone}"))
     out.result({"ref": found.memory.id, "sha": found.sha, "history": present.plain(found.history)}, lines)

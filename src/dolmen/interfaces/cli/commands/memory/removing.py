@@ -57,7 +57,7 @@ def purge(here: Here, refs: tuple[str, ...], reason: str, yes: bool, dry_run: bo
         if dry_run:
             _say(here, would)
             return
-        if not yes:
+        if not yes and not here.out.as_json:
             for ref, text in zip(would.refs, would.texts, strict=True):
                 here.out.note(f"{present.short(ref)}  {shorten(text, 90)}")
         here.confirm(f"Destroy {len(full)} {'memory' if len(full) == 1 else 'memories'} for good?", yes=yes)

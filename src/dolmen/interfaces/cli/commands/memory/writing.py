@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.text import clean
 from dolmen.domain.values import USER_SCOPE
 from dolmen.interfaces.cli import present
 from dolmen.interfaces.cli.commands.memory import options
@@ -42,7 +43,10 @@ def add(
     supersedes: tuple[str, ...],
     dry_run: bool,
 ) -> None:
-    """Store a memory."""
+    """Store a memory.
+
+    TEXT of `-` alone, like --stdin, reads it from standard input, to its end.
+    """
     from dolmen.services.listing import full_ref
     from dolmen.services.remember import remember
     from dolmen.services.requests import NewMemory
@@ -51,7 +55,7 @@ def add(
         here.rehearse()
     with here.vault(in_project=not project, create=True) as (rt, actor):
         item = NewMemory(
-            content=_content(text, from_stdin=from_stdin) or "",
+            content=_content(here, text, from_stdin=from_stdin) or "",
             kind=kind,
             project=project,
             title=title or "",
@@ -87,13 +91,32 @@ def _reach(scope: str) -> str:
     return " (seen in this project alone; --user: in every one)"
 
 
-def _content(text: tuple[str, ...], *, from_stdin: bool) -> str | None:
+def _content(here: Here, text: tuple[str, ...], *, from_stdin: bool) -> str | None:
     """The text of the arguments or of standard input; None when neither was given."""
+    if text == ("-",):
+        text, from_stdin = (), True
     if not from_stdin:
-        return " ".join(text) if text else None
+        return _told(here, " ".join(text)) if text else None
     if text:
         raise DolmenError("invalid-argument", "The text is given twice.", "Pass it as an argument or with --stdin.")
-    return sys.stdin.buffer.read().decode("utf-8", "replace").removesuffix("\n")
+    given = sys.stdin.buffer.read()
+    try:
+        return _told(here, given.decode("utf-8").removesuffix("\n"))
+    except UnicodeDecodeError as error:
+        line = given.count(b"\n", 0, error.start) + 1
+        raise DolmenError(
+            "invalid-argument",
+            f"Standard input is not UTF-8: byte 0x{given[error.start]:02x} at offset {error.start}, line {line}. "
+            "Nothing was stored.",
+            "Convert it first, such as with `iconv -f latin1 -t utf-8`.",
+        ) from error
+
+
+def _told(here: Here, text: str) -> str:
+    """The text; says so when a part of it cannot be stored as it is."""
+    if clean(text)[1]:
+        here.out.warn("characters that no text can hold (NUL, half a surrogate pair) are stored as U+FFFD")
+    return text
 
 
 @click.command()
@@ -150,7 +173,7 @@ def edit(
         fields["ttl_seconds"] = None
     with here.vault() as (rt, actor):
         found = read(rt, actor, full_ref(rt, actor, ref))
-        content = _content(text, from_stdin=from_stdin)
+        content = _content(here, text, from_stdin=from_stdin)
         if content is None and (not fields or supersede):
             content = _in_editor(found.memory.text)
         edited = change(
