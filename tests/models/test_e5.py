@@ -182,3 +182,41 @@ def test_a_failed_load_keeps_its_reason() -> None:
         with pytest.raises(ModelUnavailable, match="disk error"):
             embedder.embed_query("q")
     assert loads == [1]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "asdkjh qwelkj zxcmnb",
+        "flurbo gnarp wibble",
+        "qwertyuiop",
+        "ㅁㄴㅇㄹ ㅋㅌㅊㅍ",
+        "ㅋㅋㅋ",
+        "뷁뷁",
+        "𓀀𓀁",
+        "12309871230",
+        "?!",
+    ],
+)
+def test_what_says_nothing_is_related_to_nothing(encoder: E5Encoder, question: str) -> None:
+    """B023."""
+    assert encoder.query(question)[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "when can I release",
+        "k8s",
+        "retry limit",
+        "OPS-4711",
+        "Parser::parse_block",
+        "배포는 언제 하나요",
+        "東京の天気",
+        "仓库清单",
+    ],
+)
+def test_what_says_something_may_be_related(encoder: E5Encoder, question: str) -> None:
+    unrelated = encoder.query(question)[1]
+    assert unrelated is not None
+    assert unrelated < 0.95

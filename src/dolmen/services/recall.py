@@ -26,6 +26,7 @@ from dolmen.store.contract import Filter, RecallEvent, Tx
 LIMIT = 50
 DEPTH = 500
 """How deep a cursor reaches."""
+UNSURE = "No sure answer: these are only near the question."
 _COMPARED, _CONFLICTS = 12, 8
 
 
@@ -52,7 +53,7 @@ def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
         event = tx.new_id()
         refs = tuple(claim.ref for claim in answer.claims)
         rt.journal.event(RecallEvent(event, actor.vault, tx.now, actor.connection, actor.agent, query.text, refs))
-    partial = answer.partial or bool(answer.notes) or lag
+    partial = answer.partial or bool(set(answer.notes) - {UNSURE}) or lag
     return replace(answer, index_health={"legs": list(result.legs), **health}, event=event, partial=partial)
 
 
@@ -99,6 +100,8 @@ def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, res
     reached = offset + len(kept)
     more = len(result.found) > reached
     notes = query.notes
+    if kept and all(claim.weak for claim in kept):
+        notes = (*notes, UNSURE)
     if budget != request.budget_tokens:
         notes = (*notes, f"budget_tokens {request.budget_tokens} was taken as {budget}")
     shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else tuple(kept)

@@ -15,7 +15,7 @@ import onnxruntime as ort
 
 from dolmen.models.contract import ModelUnavailable
 from dolmen.models.e5 import DIM, installed
-from dolmen.models.e5.questions import Questions
+from dolmen.models.e5.questions import Questions, babble
 from dolmen.models.e5.tokenizer import Tokenizer
 from dolmen.models.e5.weights import BLOCK, BLOCK_WEIGHTS, WeightsFile
 from dolmen.models.vectors import unit
@@ -60,7 +60,8 @@ class E5Encoder:
         return self.encode(texts, "passage: ")
 
     def query(self, text: str) -> tuple[Vector, float | None]:
-        return self._questions.aim(self.encode([text], "query: ")[0])
+        vector, unrelated = self._questions.aim(self.encode([text], "query: ")[0])
+        return vector, 1.0 if babble(text, self._tokenizer.likelihood(text)) else unrelated
 
     def encode(self, texts: Sequence[str], prefix: str) -> Vectors:
         """Unit rows. The model was trained with the prefixes `query: ` and `passage: `."""

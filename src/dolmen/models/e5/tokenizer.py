@@ -22,6 +22,7 @@ class Tokenizer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._pieces = PieceIndex(vocabulary)
+        self._scores = vocabulary.scores
         self._begin, self._end, self._unknown = vocabulary.begin, vocabulary.end, vocabulary.unknown
         self._unknown_score = float(vocabulary.scores.min()) - _UNKNOWN_PENALTY
         self._word = lru_cache(maxsize=_CACHED_WORDS)(self._split_word)
@@ -36,6 +37,17 @@ class Tokenizer:
             if len(ids) >= WINDOW:
                 break
         return [*ids[: WINDOW - 1], self._end]
+
+    def likelihood(self, text: str) -> float:
+        """Mean natural logarithm of the probability of a character of the text, as the vocabulary was trained: about -3
+        for English words, -8 for Korean ones, less for letters in no order. 0 for nothing, minus infinity when the
+        vocabulary knows no character of it."""
+        characters = sum(not c.isspace() for c in text)
+        ids = self.tokens(text)[1:-1]
+        if characters and not set(ids) - {self._unknown, *self._word("")}:
+            return float("-inf")
+        total = sum(self._unknown_score if id == self._unknown else float(self._scores[id]) for id in ids)
+        return total / characters if characters else 0.0
 
     def _split_word(self, word: str) -> tuple[int, ...]:
         """The most probable way to cut one word into pieces (Viterbi)."""
