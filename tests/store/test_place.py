@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,54 @@ def test_a_path_that_cannot_be_a_file_says_so(tmp_path: Path) -> None:
             open_store(f"sqlite:///{path}")
         assert refused.value.code == "unavailable"
         assert refused.value.fix
+
+
+def _lose(path: Path) -> None:
+    for file in path.parent.iterdir():
+        file.unlink()
+
+
+def _replace(path: Path) -> None:
+    other = path.with_name("other.db")
+    open_store(f"sqlite:///{other}").close()
+    os.replace(other, path)
+
+
+def _move(path: Path) -> None:
+    path.parent.rename(path.parent.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("lose", [_lose, _replace, _move])
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_store_whose_file_is_gone_takes_no_write_and_says_so(
+    tmp_path: Path, lose: Callable[[Path], None], when: str
+) -> None:
+    """What is written to a file that has lost its name is gone with the process."""
+    path = tmp_path / "data" / "memory.db"
+    store = open_store(f"sqlite:///{path}")
+    with store.write() as tx:
+        tx.accounts.add_vault("v", "Ada's", "o", "Ada")
+    store.ping()
+    if when == "before":
+        lose(path)
+    with pytest.raises(DolmenError) as refused, store.write() as tx:  # noqa: PT012
+        tx.accounts.set("v", "k", "not stored")
+        if when == "during":
+            lose(path)
+    for use in (store.ping, store.tidy):
+        with pytest.raises(DolmenError) as again:
+            use()
+        assert again.value.code == "unavailable"
+    assert refused.value.code == "unavailable"
+    assert "moved, deleted or replaced" in refused.value.message
+    assert "restart" in refused.value.fix
+    store.close()
+
+
+def test_a_store_whose_log_was_deleted_takes_no_write(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/memory.db")
+    (tmp_path / "memory.db-wal").unlink()
+    with pytest.raises(DolmenError) as refused, store.write() as tx:
+        tx.accounts.add_vault("v", "Ada's", "o", "Ada")
+    assert refused.value.code == "unavailable"
+    store.close()

@@ -130,6 +130,9 @@ class Scopes(Protocol):
 
     def aliases(self, vault: str) -> dict[str, str]: ...
 
+    def lock(self, vault: str, name: str) -> None:
+        """Until the transaction ends, no other one passes here for the same scope; a new name gets its scope."""
+
 
 class Links(Protocol):
     def add(self, vault: str, link: Link) -> bool:
@@ -159,6 +162,9 @@ class Proposals(Protocol):
         """False when it is no longer pending."""
 
     def stream(self, vault: str) -> Iterator[Proposal]: ...
+
+    def remove(self, vault: str, ids: Sequence[str]) -> None:
+        """Destroys them, decided or not."""
 
 
 class Accounts(Protocol):
@@ -200,6 +206,9 @@ class Journal(Protocol):
 
     def event(self, vault: str, id: str) -> RecallEvent | None: ...
 
+    def recalled(self, vault: str) -> Iterator[RecallEvent]:
+        """Every recall, oldest first, without holding them all."""
+
     def feedback(self, entry: Feedback) -> None:
         """Nothing happens when an entry with its id is already there."""
 
@@ -212,6 +221,9 @@ class Journal(Protocol):
 
     def trim(self, vault: str, before: int) -> int:
         """Forgets recall events older than that which no feedback names; returns how many."""
+
+    def remove(self, vault: str, events: Sequence[str], feedbacks: Sequence[str]) -> None:
+        """Destroys recalls and feedback by their ids."""
 
 
 class Keys(Protocol):

@@ -9,6 +9,10 @@ VALUES (:vault, :id, :at, :connection, :agent, :query, :refs) ON CONFLICT (vault
 -- One recall.
 SELECT id, vault_id, at, connection, agent, query, refs FROM recall_event WHERE vault_id = :vault AND id = :id;
 
+-- name: recalled
+-- Every recall, oldest first.
+SELECT id, vault_id, at, connection, agent, query, refs FROM recall_event WHERE vault_id = :vault ORDER BY at, id;
+
 -- name: add_feedback
 -- What somebody said about a recall; nothing happens when it is there.
 INSERT INTO feedback (vault_id, id, at, connection, agent, event_id, refs, relevant, sufficient, reason)
@@ -36,3 +40,11 @@ DELETE FROM recall_event
 WHERE vault_id = :vault AND at < :before AND NOT EXISTS (
     SELECT 1 FROM feedback f WHERE f.vault_id = recall_event.vault_id AND f.event_id = recall_event.id
 );
+
+-- name: remove_events
+-- Recalls that must go.
+DELETE FROM recall_event WHERE vault_id = :vault AND id IN (:ids...);
+
+-- name: remove_feedbacks
+-- Feedback that must go.
+DELETE FROM feedback WHERE vault_id = :vault AND id IN (:ids...);

@@ -21,3 +21,7 @@ FROM proposal WHERE vault_id = :vault {where} ORDER BY created_at, id {limit};
 -- A person's decision on a pending one.
 UPDATE proposal SET status = :status, decided_at = :at, decided_by = :by, decision_note = :note
 WHERE vault_id = :vault AND id = :id AND status = 'pending';
+
+-- name: remove
+-- Proposals that must go.
+DELETE FROM proposal WHERE vault_id = :vault AND id IN (:ids...);

@@ -49,3 +49,7 @@ UPDATE revision SET scope_id = :target WHERE vault_id = :vault AND scope_id = :s
 -- A memory whose statement another memory already makes.
 UPDATE memory SET status = 'superseded', superseded_by = :twin, updated_at = :now, version = version + 1
 WHERE vault_id = :vault AND id = :id AND version = :version;
+
+-- name: lock
+-- Changes nothing and holds the row until the transaction ends, on either engine.
+UPDATE scope SET created_at = created_at WHERE vault_id = :vault AND id = :scope_id;

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dolmen.store.contract import AuditEntry, Feedback, RecallEvent
 from dolmen.store.mapping import dump, strings
 from dolmen.store.session import Row, Session, Value
-from dolmen.store.sql import queries
+from dolmen.store.sql import chunks, queries
 
 
 class JournalRepository:
@@ -35,10 +35,11 @@ class JournalRepository:
 
     def event(self, vault: str, id: str) -> RecallEvent | None:
         row = self._session.one(self._sql["event"], {"vault": vault, "id": id})
-        if row is None:
-            return None
-        *fields, refs = row
-        return RecallEvent(*fields, strings(refs))  # type: ignore[call-arg]  # a row of seven
+        return None if row is None else _event(row)
+
+    def recalled(self, vault: str) -> Iterator[RecallEvent]:
+        for row in self._session.stream(self._sql["recalled"], {"vault": vault}):
+            yield _event(row)
 
     def feedback(self, entry: Feedback) -> None:
         params: dict[str, Value] = {
@@ -82,6 +83,17 @@ class JournalRepository:
 
     def trim(self, vault: str, before: int) -> int:
         return self._session.run(self._sql["trim"], {"vault": vault, "before": before})
+
+    def remove(self, vault: str, events: Sequence[str], feedbacks: Sequence[str]) -> None:
+        for name, ids in (("remove_events", events), ("remove_feedbacks", feedbacks)):
+            for chunk in chunks(ids):
+                query, params = self._sql[name].spread(ids=chunk)
+                self._session.run(query, {"vault": vault, **params})
+
+
+def _event(row: Row) -> RecallEvent:
+    *fields, refs = row
+    return RecallEvent(*fields, strings(refs))  # type: ignore[call-arg]  # a row of seven
 
 
 def _feedback(row: Row) -> Feedback:

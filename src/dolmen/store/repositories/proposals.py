@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.store.mapping import dump
 from dolmen.store.session import Row, Session, Value
-from dolmen.store.sql import queries
+from dolmen.store.sql import chunks, queries
 
 
 class ProposalRepository:
@@ -63,6 +63,11 @@ class ProposalRepository:
     def stream(self, vault: str) -> Iterator[Proposal]:
         for row in self._session.stream(self._sql["select"].fill(where="", limit=""), {"vault": vault}):
             yield _proposal(vault, row)
+
+    def remove(self, vault: str, ids: Sequence[str]) -> None:
+        for chunk in chunks(ids):
+            query, params = self._sql["remove"].spread(ids=chunk)
+            self._session.run(query, {"vault": vault, **params})
 
     def _some(self, where: str, params: dict[str, Value], limit: str = "") -> list[Proposal]:
         rows = self._session.all(self._sql["select"].fill(where=where, limit=limit), params)

@@ -54,6 +54,10 @@ class ScopeRepository:
         self._numbers.touched(vault)
         return True
 
+    def lock(self, vault: str, name: str) -> None:
+        number = self._numbers.ensure(vault, name)
+        self._session.run(self._sql["lock"], {"vault": vault, "scope_id": number})
+
     def _ends(self, vault: str, old: str, new: str) -> tuple[int, int]:
         """The numbers to move from and to."""
         source, target = self._numbers.ensure(vault, old), self._numbers.ensure(vault, new)

@@ -22,7 +22,7 @@ from dolmen.store.repositories.numbers import ScopeCache
 from dolmen.store.sql import queries
 from dolmen.store.sqlite.connection import PATIENCE, WAL_LIMIT, connect, refuse_foreign
 from dolmen.store.sqlite.errors import busy, translate
-from dolmen.store.sqlite.place import prepare
+from dolmen.store.sqlite.place import identity, moved, prepare
 from dolmen.store.sqlite.queue import STEP, Turnstile
 from dolmen.store.sqlite.search import SharedIndex, SqliteIndex, tidy
 from dolmen.store.sqlite.session import SqliteSession
@@ -57,6 +57,7 @@ class SqliteStore:
         self._begin_life()
         prepare(self.path)
         refuse_foreign(self.path)
+        self._file = identity(self.path)
         self._schema = migrate(self, migrations(files("dolmen.store.sqlite") / "schema"))
         _OPEN.add(self)
 
@@ -81,6 +82,7 @@ class SqliteStore:
     @contextmanager
     def read(self) -> Iterator[Tx]:
         self._check_open()
+        self._check_place()
         process = os.getpid()
         try:
             connection = self._readers.pop()
@@ -115,6 +117,9 @@ class SqliteStore:
                     self._execute(connection, "BEGIN IMMEDIATE")
                 yield SqliteSession(connection, self._clock(), str(self.path), True)
                 self._own(process)
+                self._check_place()
+                if not os.path.exists(connection.filename_wal):
+                    raise moved(Path(connection.filename_wal))
                 self._execute(connection, "COMMIT")
             finally:
                 self._own(process)
@@ -168,6 +173,12 @@ class SqliteStore:
     def _check_open(self) -> None:
         if self._closed:
             raise DolmenError("unavailable", "The store is closed.", "Open it again.")
+
+    def _check_place(self) -> None:
+        """SQLite goes on with a file that has lost its name, and what it writes there is gone with the process
+        (https://sqlite.org/howtocorrupt.html, 2.4)."""
+        if identity(self.path) != self._file:
+            raise moved(self.path)
 
     # ------------------------------------------------------------------------------------------------------ upkeep
     def applied(self) -> dict[int, str]:

@@ -63,6 +63,24 @@ def foreign(path: Path) -> DolmenError:
     )
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of the file that has this name now; None when none has."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def moved(path: Path) -> DolmenError:
+    """The refusal to go on with an open file that its name no longer leads to."""
+    return DolmenError(
+        "unavailable",
+        f"{path} was moved, deleted or replaced while it was open: nothing is stored or read any more.",
+        "Put the file back or restore a backup there, restart Dolmen, then repeat the last change.",
+    )
+
+
 def refuse_network(folder: Path, kind: str | None) -> None:
     """Raises DolmenError `store-unsafe` for a type of file system that machines share."""
     if kind in NETWORK:
