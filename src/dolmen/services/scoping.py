@@ -7,6 +7,7 @@ from typing import Any
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import scope_of
 from dolmen.domain.memory import Memory
+from dolmen.domain.text import clean
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.store.contract import Filter, Tx
 
@@ -66,5 +67,5 @@ def existing(tx: Tx, actor: Actor, ref: str, what: str = "Memory") -> Memory:
 
 
 def ref_id(ref: str) -> str:
-    """The id in a ref: plain, or as the address `dolmen://memory/<id>`."""
-    return ref.strip().removeprefix("dolmen://memory/").lower()
+    """The id in a ref: plain, or as the address `dolmen://memory/<id>`; no engine is asked for what it cannot hold."""
+    return clean(ref)[0].strip().removeprefix("dolmen://memory/").lower()

@@ -187,6 +187,16 @@ def test_half_a_character_in_the_arguments_is_understood(served: Served) -> None
     assert served.call("recall", query="Half a face")["claims"][0]["text"] == "Half a face: \ufffd."
 
 
+def test_half_a_character_in_a_ref_hits_nothing_and_harms_nothing(served: Served) -> None:
+    """Also coded twice, which the repair of the message cannot see; the good items of a batch are stored."""
+    half = '["\\ud83d"]'
+    assert served.call("verify", refs=half, state="verified")["error"]["code"] == "not-found"
+    memories = [{"content": "The first."}, {"content": "The second.", "supersedes": half}]
+    good, bad = served.call("remember", memories=memories)["results"]
+    assert good["outcome"] == "stored"
+    assert bad["error"]["code"] == "not-found"
+
+
 def test_arguments_that_were_understood_otherwise_are_told(served: Served) -> None:
     """B091, B093."""
     answer = served.call("recall", query="x", tags="a,b")

@@ -169,8 +169,70 @@ def test_a_long_value_is_not_repeated_whole() -> None:
     assert len(error.message) < 300
 
 
+HALF = "\\ud83d"
+"""How JSON writes half of a surrogate pair."""
+
+
+def test_half_a_character_inside_an_encoded_argument_is_understood_too() -> None:
+    assert read("verify", refs=f'["{HALF}"]', state="verified")["refs"] == ["\ufffd"]
+    assert read("edit", ref="a", op="amend", fields=f'{{"title": "x{HALF}"}}')["fields"] == {"title": "x\ufffd"}
+    [item] = read("remember", memories=[{"content": "x", "supersedes": f'["{HALF}"]'}])["memories"]
+    assert item["supersedes"] == ["\ufffd"]
+    assert read("recall", param=f'{{"query": "tea {HALF}"}}')["query"] == "tea \ufffd"
+
+
+def test_half_a_character_in_an_unknown_name_can_be_told() -> None:
+    for given in ({"query": "q", "\ud83d": 1}, {"param": f'{{"query": "q", "{HALF}": 1}}'}):
+        assert "\ufffd" in refused("recall", **given).message
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan"), "1e999", "NaN", "-Infinity", 10**400])
+@pytest.mark.parametrize(
+    ("name", "argument", "given"),
+    [
+        ("recall", "limit", {"query": "q"}),
+        ("link", "weight", {"from": "a", "rel_type": "r", "to": "b"}),
+    ],
+)
+def test_a_number_that_nothing_can_reckon_with_is_refused_by_name(
+    name: str, argument: str, given: dict[str, Any], number: Any
+) -> None:
+    assert refused(name, **given, **{argument: number}).message.startswith(f"{argument} must be a")
+
+
+def test_such_a_number_in_one_memory_leaves_the_others_alone() -> None:
+    good, bad, coded = read(
+        "remember",
+        memories=[
+            {"content": "x"},
+            {"content": "y", "importance": float("inf")},
+            {"content": "z", "links": '[{"to": "a", "weight": 1e999}]'},
+        ],
+    )["memories"]
+    assert good == {"content": "x"}
+    assert bad.message.startswith("memories[1].importance must be a finite number")
+    assert coded.message.startswith("memories[2].links[0].weight must be a finite number")
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_endless_nesting_is_refused_by_name(opening: str) -> None:
+    for argument in ("limit", "tags"):
+        read_or_refused = {"query": "q", argument: opening * 100_000}
+        if argument == "limit":
+            assert refused("recall", **read_or_refused).message.startswith("limit must be a whole number")
+        else:
+            assert all(isinstance(tag, str) for tag in read("recall", **read_or_refused)["tags"])
+    deep: Any = "x"
+    for _ in range(200):
+        deep = [deep]
+    assert refused("recall", query="q", tags=deep).message.startswith("tags is nested more than 64 levels")
+    good, bad = read("remember", memories=[{"content": "x"}, {"content": "y", "tags": deep}])["memories"]
+    assert good == {"content": "x"}
+    assert bad.message.startswith("memories[1] is nested")
+
+
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )

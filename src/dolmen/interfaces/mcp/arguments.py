@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.mcp.registry import Tool
+from dolmen.interfaces.mcp.wire import without_halves
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+_DEEPEST = 64
+"""Levels of lists and objects inside one argument."""
+_LARGEST = 2**63 - 1
+"""The largest whole number that both engines store."""
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _NAMES = {
     "string": "text",
@@ -40,7 +46,8 @@ def understand(tool: Tool, given: Mapping[str, Any] | None) -> tuple[Json, list[
         DolmenError: `invalid-argument`, naming the argument, what was expected and what came.
     """
     notes: list[str] = []
-    args = _unwrapped(tool, dict(given or {}), notes)
+    unwrapped = _unwrapped(tool, dict(given or {}), notes)
+    args = {without_halves(name): value for name, value in unwrapped.items()}
     properties = tool.schema["properties"]
     _refuse_unknown(args, properties, "")
     reader = _Reader(notes, frozenset(tool.texts))
@@ -52,16 +59,20 @@ def understand(tool: Tool, given: Mapping[str, Any] | None) -> tuple[Json, list[
         if name == tool.itemwise:
             understood[name] = _items(reader, tool, name, value)
         elif name in tool.loose:
-            understood[name] = value
+            understood[name] = _sound(_whole(value, name), name)
         else:
-            understood[name] = reader.read(schema, value, name)
+            understood[name] = _sound(reader.read(schema, _whole(value, name), name), name)
     _check(tool, understood)
     return understood, notes
 
 
 def read_as(schema: Mapping[str, Any], value: Any, name: str) -> Any:
-    """One value as the schema asks for it, decoded like an argument; what cannot be read stays as it came."""
-    return _Reader([], frozenset()).read(schema, value, name)
+    """One value as the schema asks for it, decoded like an argument; what cannot be read stays as it came.
+
+    Raises:
+        DolmenError: `invalid-argument` for a number that is none.
+    """
+    return _sound(_Reader([], frozenset()).read(schema, _whole(value, name), name), name)
 
 
 def _unwrapped(tool: Tool, args: Json, notes: list[str]) -> Json:
@@ -93,14 +104,14 @@ def _refuse_unknown(args: Mapping[str, Any], properties: Mapping[str, Any], wher
 def _items(reader: _Reader, tool: Tool, name: str, value: Any) -> list[Any]:
     """The items of an array whose items fail alone: each one checked, or the error that refuses it."""
     schema = tool.schema["properties"][name]
-    listed = reader.listed(schema, value, name)
+    listed = reader.listed(schema, value if isinstance(value, list) else _sound(_whole(value, name), name), name)
     if not isinstance(listed, list):
         raise _mismatch(name, schema, value)
     results: list[Any] = []
     for position, item in enumerate(listed):
         where = f"{name}[{position}]"
         try:
-            read = reader.read(schema["items"], item, where)
+            read = _sound(reader.read(schema["items"], _whole(item, where), where), where)
             for error in _validator(tool.toolset, tool.name, name).iter_errors(read):
                 raise _refusal(error, where)
             results.append(read)
@@ -193,23 +204,67 @@ class _Reader:
 def _number(kind: str, value: Any) -> Any:
     if isinstance(value, str):
         try:
-            value = json.loads(value.strip())
-        except ValueError:
+            read = json.loads(value.strip())
+        except (ValueError, RecursionError):
             return value
+        if isinstance(read, bool) or not isinstance(read, (int, float)):
+            return value
+        value = read
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 
 
 def _decoded(text: str, *kinds: type) -> Any:
-    """What a JSON string holds, when it is of one of the kinds; None otherwise."""
+    """What a JSON string holds, when it is of one of the kinds; None otherwise.
+
+    Its half surrogate pairs become U+FFFD here: the message around it was repaired before it was decoded.
+    """
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = _whole(json.loads(text), "")
+    except (ValueError, RecursionError, DolmenError):
         return None
     return value if isinstance(value, kinds) else None
+
+
+def _whole(value: Any, where: str, depth: int = 0) -> Any:
+    """The value with U+FFFD for every half surrogate pair; refuses what is nested too deeply to walk."""
+    if depth > _DEEPEST:
+        raise DolmenError(
+            "invalid-argument", f"{where} is nested more than {_DEEPEST} levels deep.", f"Flatten {where} or send text."
+        )
+    match value:
+        case str():
+            return without_halves(value)
+        case list():
+            return [_whole(item, where, depth + 1) for item in value]
+        case dict():
+            return {without_halves(str(key)): _whole(item, where, depth + 1) for key, item in value.items()}
+    return value
+
+
+def _sound(value: Any, where: str) -> Any:
+    """The value, when all its numbers are ones that can be reckoned with and stored."""
+    match value:
+        case float() if not math.isfinite(value):
+            raise _no_number(where, "a finite number", str(value))
+        case int() if not -_LARGEST <= value <= _LARGEST:
+            raise _no_number(where, f"a number of at most {_LARGEST}", "beyond that")
+        case list():
+            for position, item in enumerate(value):
+                _sound(item, f"{where}[{position}]")
+        case dict():
+            for name, item in value.items():
+                _sound(item, f"{where}.{_short(name)}")
+    return value
+
+
+def _no_number(where: str, expected: str, came: str) -> DolmenError:
+    return DolmenError(
+        "invalid-argument", f"{where} must be {expected}; it was {came}.", f"Correct {where} and call again."
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- check

@@ -22,4 +22,9 @@ def without_half_pairs(message: bytes) -> bytes:
     except (ValueError, RecursionError):
         return message
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return _HALF.sub("\ufffd", text).encode() if _HALF.search(text) else message
+    return without_halves(text).encode() if _HALF.search(text) else message
+
+
+def without_halves(text: str) -> str:
+    """The text with U+FFFD for every half pair."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
