@@ -70,7 +70,7 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
     store = open_store(settings.database)
     runtime = Runtime(
         store=store,
-        embedder=model.embedder if model else None,
+        embedder=model.embedder if model and settings.embedder != "none" else None,  # off is no degradation
         journal=JournalBuffer(store),
         options=Options(zone=settings.zone or "UTC", inline_embeddings=settings.inline_embeddings),
     )
