@@ -78,7 +78,7 @@ def test_a_variable_is_read_as_its_type(variable: str, value: str, name: str, ex
         ("DOLMEN_READ_ONLY", "perhaps", "`on` or `off`"),
     ],
 )
-def test_a_value_that_a_setting_does_not_take_is_refused_by_name_and_not_repeated(
+def test_a_value_that_a_setting_does_not_take_is_refused_by_name_and_value(
     variable: str, value: str, rule: str
 ) -> None:
     with pytest.raises(DolmenError) as caught:
@@ -86,7 +86,16 @@ def test_a_value_that_a_setting_does_not_take_is_refused_by_name_and_not_repeate
     error = caught.value
     assert (error.code, variable in error.message) == ("configuration", True)
     assert rule in error.fix
-    assert value not in error.message
+    assert repr(value) in error.message
+
+
+def test_a_secret_in_the_wrong_place_is_not_repeated() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    for variable in ("DOLMEN_PORT", "DOLMEN_MODE", "DOLMEN_ZONE"):
+        with pytest.raises(DolmenError) as caught:
+            load(environment={variable: secret})
+        assert secret not in caught.value.message + caught.value.fix
+        assert variable in caught.value.message
 
 
 def test_a_misspelled_name_is_told_with_the_nearest_one(tmp_path: Path) -> None:

@@ -355,7 +355,10 @@ def _check_zone(row: Setting, value: str, where: str) -> None:
 
 def _refuse(row: Setting, where: str, raw: object, rule: str) -> DolmenError:
     """The refusal of a value; on the command line it is a mistake of the command line."""
-    said = "has a value that it does not take" if row.secret else f"does not take {without_password(str(raw))[:100]!r}"
+    from dolmen.domain.secrets import redact
+
+    shown = redact(without_password(str(raw)))[0][:100]
+    said = "has a value that it does not take" if row.secret else f"does not take {shown!r}"
     code: Code = "invalid-argument" if where.startswith("--") else "configuration"
     return DolmenError(code, f"{where} {said}.", f"`{row.name}` {rule}. {row.help}")
 

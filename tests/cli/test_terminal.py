@@ -55,9 +55,11 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def quiet(self) -> bool:
-        """Whether it runs on and has nothing to say."""
-        ready, _, _ = select.select([self._master], [], [], 2)
-        return not ready and self.process.poll() is None
+        """Reads what there is; whether it then runs on and has nothing to say."""
+        while select.select([self._master], [], [], 1)[0]:
+            if not self._read():
+                return False
+        return self.process.poll() is None
 
     def ended(self) -> tuple[int, list[str]]:
         """The exit code and every line."""
