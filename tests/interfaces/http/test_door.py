@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from dolmen.interfaces.http.middleware import CleanHeaders
+from dolmen.interfaces.http.framing import CleanHeaders
 from dolmen.services import accounts
 from tests.interfaces.conftest import INITIALIZE, JSON, Serve, Served, rpc
 
@@ -142,12 +142,28 @@ def test_a_read_only_server_lets_nobody_write(serve: Serve) -> None:
     assert "claims" in served.call("recall", headers=bearer, query="x")
 
 
-def test_a_keys_toolset_is_what_it_sees_at_the_plain_endpoint(serve: Serve) -> None:
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp/openai", "/mcp/openai/"])
+def test_a_keys_toolset_is_what_it_sees_at_the_plain_endpoint(serve: Serve, path: str) -> None:
     served = serve(auth="keys")
     bearer = {"authorization": f"Bearer {served.key('chatgpt', toolset='openai')}"}
-    assert [tool["name"] for tool in served.post(LIST, **bearer).json()["result"]["tools"]] == ["search", "fetch"]
-    other = served.post(LIST, "/mcp/core", **bearer).json()["result"]["tools"]
-    assert len(other) == 13
+    assert [tool["name"] for tool in served.post(LIST, path, **bearer).json()["result"]["tools"]] == ["search", "fetch"]
+
+
+def test_a_key_for_a_smaller_toolset_reaches_no_other(served: Served) -> None:
+    """Not even where programs come in without a key; there the path is a choice, and the setting a default."""
+    bearer = {"authorization": f"Bearer {served.key('chatgpt', toolset='openai')}"}
+    answer = served.post(LIST, "/mcp/core", **bearer)
+    assert answer.status_code == 403
+    assert error(answer)["code"] == "forbidden"
+    assert "/mcp/openai" in error(answer)["fix"]
+    assert served.post(LIST, "/mcp/core").status_code == 200
+
+
+def test_a_key_for_the_full_toolset_reaches_the_smaller_ones(serve: Serve) -> None:
+    served = serve(auth="keys")
+    bearer = {"authorization": f"Bearer {served.key('codex')}"}
+    assert len(served.post(LIST, "/mcp/core", **bearer).json()["result"]["tools"]) == 13
+    assert len(served.post(LIST, "/mcp/openai", **bearer).json()["result"]["tools"]) == 2
 
 
 # -------------------------------------------------------------------------------------------------------------- project
@@ -205,6 +221,25 @@ def test_a_foreign_page_is_refused(served: Served) -> None:
     assert answer.status_code == 403
     assert "access-control-allow-origin" not in answer.headers
     assert "DOLMEN_ALLOWED_ORIGINS" in error(answer)["fix"]
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://localhost:port", "http://", "\\"])
+def test_an_origin_that_is_none_is_refused_like_any_other(served: Served, origin: str) -> None:
+    assert served.post(LIST, origin=origin).status_code == 403
+
+
+def test_another_page_of_this_machine_is_foreign_where_no_key_is_needed(served: Served) -> None:
+    """Whatever is developed on this machine, with all its dependencies, runs under http://localhost:<port>."""
+    assert served.post(LIST, origin="http://localhost:6274").status_code == 403
+    own = served.post(LIST, origin=served.base)
+    assert own.status_code == 200
+    assert own.headers["access-control-allow-origin"] == served.base
+
+
+def test_a_page_of_this_machine_that_is_listed_is_let_in(serve: Serve) -> None:
+    served = serve(allowed_origins=("http://localhost:6274",))
+    assert served.post(LIST, origin="http://localhost:6274").status_code == 200
+    assert served.post(LIST, origin="http://localhost:6275").status_code == 403
 
 
 HEADERS = "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id"

@@ -52,7 +52,25 @@ def test_this_machine_is_known_by_its_own_names_with_and_without_a_port(host: st
     assert status(policy(), host) == 200
 
 
-@pytest.mark.parametrize("host", ["memory.example.com", "evil.example:7077", "", None, "127.0.0.1.evil.example"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "memory.example.com",
+        "evil.example:7077",
+        "",
+        None,
+        "127.0.0.1.evil.example",
+        "[::1]evil.com",
+        "[::1]evil.com:7077",
+        "[::1]:x",
+        "[[::1]]",
+        "127.0.0.1]",
+        "[localhost]",
+        ":7077",
+        "[",
+        "]",
+    ],
+)
 def test_a_foreign_name_is_answered_421(host: str | None) -> None:
     """B083: with the setting that lets it in."""
     assert status(policy(), host) == 421
@@ -85,14 +103,48 @@ def test_bound_to_every_address_a_foreign_name_is_still_refused() -> None:
     assert status(policy(host="0.0.0.0"), "rebound.example") == 421
 
 
-@pytest.mark.parametrize("origin", [None, "http://localhost:6274", "http://127.0.0.1", "https://[::1]:3000"])
-def test_local_pages_and_programs_are_let_in(origin: str | None) -> None:
-    assert status(policy(), "localhost", origin) == 200
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("localhost:7077", None),
+        ("localhost:7077", "http://localhost:7077"),
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("[::1]:7077", "http://[::1]:7077"),
+    ],
+)
+def test_programs_and_pages_from_here_are_let_in(host: str, origin: str | None) -> None:
+    assert status(policy(), host, origin) == 200
+
+
+LOCAL_PAGES = ["http://localhost:6274", "http://127.0.0.1", "https://[::1]:3000"]
+
+
+@pytest.mark.parametrize("origin", LOCAL_PAGES)
+def test_other_pages_of_this_machine_are_let_in_only_where_they_need_a_key(origin: str) -> None:
+    assert status(policy(), "localhost:7077", origin) == 403
+    assert status(policy(auth="none"), "localhost:7077", origin) == 403
+    assert status(policy(auth="keys"), "localhost:7077", origin) == 200
+    assert status(policy(allowed_origins=(origin,)), "localhost:7077", origin) == 200
+
+
+def test_a_listed_origin_that_is_none_lets_nobody_in() -> None:
+    broken = policy(allowed_origins=("nonsense", "http://[", ""), public_url="http://[")
+    for origin in ("null", "nonsense", "", "http://["):
+        assert status(broken, "localhost", origin) == 403
 
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://evil.example", "null", "http://localhost.evil.example", "file://", "", "http://127.0.0.1@evil.x"],
+    [
+        "https://evil.example",
+        "null",
+        "http://localhost.evil.example",
+        "file://",
+        "",
+        "http://127.0.0.1@evil.x",
+        "http://[",
+        "http://x@localhost",
+    ],
 )
 def test_foreign_pages_are_answered_403(origin: str) -> None:
     assert status(policy(), "localhost", origin) == 403

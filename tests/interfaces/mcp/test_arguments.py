@@ -182,8 +182,8 @@ def test_half_a_character_inside_an_encoded_argument_is_understood_too() -> None
 
 
 def test_half_a_character_in_an_unknown_name_can_be_told() -> None:
-    for given in ({"query": "q", "\ud83d": 1}, {"param": f'{{"query": "q", "{HALF}": 1}}'}):
-        assert "\ufffd" in refused("recall", **given).message
+    for sent in ({"query": "q", "\ud83d": 1}, {"param": f'{{"query": "q", "{HALF}": 1}}'}):
+        assert "\ufffd" in refused("recall", **sent).message
 
 
 @pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan"), "1e999", "NaN", "-Infinity", 10**400])

@@ -21,12 +21,14 @@ from starlette.types import Receive, Scope, Send
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
-from dolmen.interfaces.http.door import Door, agent_of, unauthorized
+from dolmen.interfaces.http.body import Body
+from dolmen.interfaces.http.door import Door, agent_of, toolset_of, unauthorized
+from dolmen.interfaces.http.framing import CleanHeaders
 from dolmen.interfaces.http.health import facts
 from dolmen.interfaces.http.hosts import HostPolicy
 from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.metrics import CONTENT_TYPE, Metrics
-from dolmen.interfaces.http.middleware import Body, CleanHeaders, Guard, Log
+from dolmen.interfaces.http.middleware import Guard, Log
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import Refusal, refusal
 from dolmen.interfaces.mcp import sdk
@@ -67,7 +69,6 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
             Middleware(Log, metrics.request),
             Middleware(CleanHeaders),
             Middleware(Guard, hosts),
-            Middleware(Body, options.body_limit),
         ],
         lifespan=lifespan,
     )
@@ -93,7 +94,7 @@ def _resolve(ctx: Context) -> Actor:
 
 
 class _Mcp:
-    """The MCP endpoint: door, limits, toolset, then the protocol."""
+    """The MCP endpoint: door, toolset, limits; only then the body, of which nothing is read for a stranger."""
 
     def __init__(self, door: Door, servers: Servers, options: HttpOptions) -> None:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -109,6 +110,7 @@ class _Mcp:
             )
             for toolset, server in servers.items()
         }
+        self.endpoints = {name: Body(manager.handle_request, options) for name, manager in self.managers.items()}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -121,25 +123,34 @@ class _Mcp:
         try:
             actor = await anyio.to_thread.run_sync(self._actor, scope)
             scope["dolmen.actor"] = actor
-            toolset = scope["path_params"].get("toolset") or actor.toolset
-            manager = self.managers.get(toolset)
-            if manager is None:
-                raise DolmenError(
-                    "not-found",
-                    f"There is no toolset {toolset[:50]!r} here.",
-                    f"Use /mcp, or /mcp/ and one of: {', '.join(self.managers)}.",
-                )
+            endpoint = self._endpoint(scope, actor)
             if self.options.stateless and scope["method"] not in ("POST", "OPTIONS"):
                 raise _no_sessions()
             with self.limits.request(actor.connection, time.monotonic()):
-                await manager.handle_request(scope, receive, send)
+                await endpoint(scope, receive, send)
         except DolmenError as error:
             if error.code == "internal":
                 raise
             await refusal(error)(scope, receive, send)
 
     def _actor(self, scope: Scope) -> Actor:
-        return self.door.actor(Headers(scope=scope), scope["query_string"].decode("latin-1"))
+        return self.door.actor(Headers(scope=scope), scope["query_string"].decode("latin-1"), client=client_of(scope))
+
+    def _endpoint(self, scope: Scope, actor: Actor) -> Body:
+        asked = scope["path_params"].get("toolset")
+        toolset = toolset_of(actor, asked, with_key="authorization" in Headers(scope=scope))
+        if toolset not in self.endpoints:
+            raise DolmenError(
+                "not-found",
+                f"There is no toolset {toolset[:50]!r} here.",
+                f"Use /mcp, or /mcp/ and one of: {', '.join(self.endpoints)}.",
+            )
+        return self.endpoints[toolset]
+
+
+def client_of(scope: Scope) -> str:
+    """The address that a request came from."""
+    return scope["client"][0] if scope.get("client") else ""
 
 
 def _no_sessions() -> Refusal:
@@ -180,11 +191,7 @@ class _Surroundings:
         return Response(self._metrics.text(), media_type=CONTENT_TYPE)
 
     def _known(self, request: Request) -> bool:
-        try:
-            self.door.actor(request.headers)
-        except DolmenError:
-            return False
-        return True
+        return self.door.knows(request.headers, client=client_of(request.scope))
 
 
 async def _nothing_here(request: Request) -> Response:

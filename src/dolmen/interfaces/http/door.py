@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qs
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.interfaces.http.hosts import HostPolicy, keyless
+from dolmen.interfaces.http.limits import Limits, refused
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import Refusal
 from dolmen.services import accounts
@@ -36,13 +38,39 @@ class Door:
     rt: Runtime
     options: HttpOptions
     hosts: HostPolicy
+    failures: Limits = field(init=False)
 
-    def actor(self, headers: Mapping[str, str], query: str = "") -> Actor:
-        """The actor of a request.
+    def __post_init__(self) -> None:
+        self.failures = Limits(self.options.failures, 0, _too_many_failures)
+
+    def actor(self, headers: Mapping[str, str], query: str = "", *, client: str = "") -> Actor:
+        """The actor of a request from the address `client`.
+
+        A valid key always comes in: other programs may share its address, behind a proxy even the whole world.
 
         Raises:
-            DolmenError: `unauthorized`; `invalid-project` for a project header that names none.
+            DolmenError: `unauthorized`, or `rate-limited` after many of these from one address; `invalid-project` for
+                a project header that names none.
         """
+        try:
+            return self._actor(headers, query)
+        except DolmenError as error:
+            if error.code != "unauthorized":
+                raise
+            with self.failures.request(client, time.monotonic()):
+                raise
+
+    def knows(self, headers: Mapping[str, str], *, client: str) -> bool:
+        """Whether the request could come in. One that does not try to is no failure."""
+        if "authorization" not in headers and not self.open(headers):
+            return False
+        try:
+            self.actor(headers, client=client)
+        except DolmenError:
+            return False
+        return True
+
+    def _actor(self, headers: Mapping[str, str], query: str) -> Actor:
         credential = headers.get("authorization")
         if credential is not None:
             actor = accounts.authenticate(self.rt, _bearer(credential))
@@ -77,6 +105,14 @@ def _forwarded(headers: Mapping[str, str]) -> bool:
     return any(name.lower().startswith(_FORWARDED) for name in headers)
 
 
+def _too_many_failures(_: str, seconds: int) -> Refusal:
+    return refused(
+        "Too many requests without a valid key from this address.",
+        f"Correct the key in the client; wait {seconds} s. The owner makes a key with `dolmen key create AGENT`.",
+        seconds,
+    )
+
+
 def unauthorized(message: str) -> Refusal:
     return Refusal(
         "unauthorized",
@@ -84,6 +120,26 @@ def unauthorized(message: str) -> Refusal:
         "Send `Authorization: Bearer dlm_…`. The owner makes a key with `dolmen key create AGENT`, which prints what "
         "to enter in each client.",
     )
+
+
+def toolset_of(actor: Actor, asked: str | None, *, with_key: bool) -> str:
+    """The toolset of a request whose path names `asked`, if any.
+
+    A key that was made for another toolset than the full one is for that alone: whoever is given a key for ChatGPT's
+    two reading tools has not been given the rest. Without a key, the setting is a mere default.
+
+    Raises:
+        DolmenError: `forbidden`.
+    """
+    if asked is None or asked == actor.toolset:
+        return actor.toolset
+    if with_key and actor.toolset != "core":
+        raise DolmenError(
+            "forbidden",
+            f"This key is for the toolset {actor.toolset} alone.",
+            f"Use /mcp or /mcp/{actor.toolset}; for every toolset the owner makes a key without --toolset.",
+        )
+    return asked
 
 
 def _bearer(credential: str) -> str:

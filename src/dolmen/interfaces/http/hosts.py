@@ -1,20 +1,26 @@
 """Which hosts and web origins are let in.
 
 A web page that the user happens to visit can make the browser send requests to a server on the user's own machine, also
-under a name that it rebinds to 127.0.0.1. So the Host header must name this server, and an Origin must be one of ours.
+under a name that it rebinds to 127.0.0.1. So the Host header must name this server, and an Origin must be one of ours:
+other pages of this machine are foreign too, wherever a program on it may come in without a key.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.http.options import Auth, HttpOptions
 from dolmen.interfaces.http.responses import Refusal
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]*)://(?:[^/?#@]*@)?([^/?#@]+)(?:[/?#].*)?")
+_BRACKETED = re.compile(r"\[([0-9a-f:.]+)\](?::([0-9]*))?")
+_NAMED = re.compile(r"([^\[\]]*?)(?::([0-9]*))?")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 def is_loopback(host: str) -> bool:
@@ -62,11 +68,12 @@ class HostPolicy:
         options = self.options
         hosts = {*LOOPBACK_NAMES, options.host.strip("[]").lower(), *map(_lower, options.allowed_hosts)}
         origins = {_origin(value) for value in options.allowed_origins}
-        if options.public_url:
-            hosts.add(_lower(urlsplit(options.public_url).netloc.rpartition("@")[2]))
+        public = _URL.fullmatch(options.public_url.strip().lower())
+        if public is not None:
+            hosts.add(_lower(public[2]))
             origins.add(_origin(options.public_url))
-        object.__setattr__(self, "_hosts", frozenset(hosts))
-        object.__setattr__(self, "_origins", frozenset(origins))
+        object.__setattr__(self, "_hosts", frozenset(hosts - {""}))
+        object.__setattr__(self, "_origins", frozenset(origins - {""}))
 
     def check(self, host: str | None, origin: str | None) -> None:
         """Refuses a request that came under a foreign name (421) or from a foreign web page (403)."""
@@ -77,7 +84,7 @@ class HostPolicy:
                 "Set DOLMEN_PUBLIC_URL to the URL that clients use, or add the name to DOLMEN_ALLOWED_HOSTS.",
                 status=421,
             )
-        if origin is not None and not self._ours(origin):
+        if origin is not None and not self._ours(origin, host):
             raise Refusal(
                 "forbidden",
                 f"The web origin {origin[:100]!r} may not use this server.",
@@ -98,11 +105,19 @@ class HostPolicy:
         bound = _address(self.options.host)
         return bound is not None and bound.is_unspecified and _address(name) is not None
 
-    def _ours(self, origin: str) -> bool:
+    def _ours(self, origin: str, host: str) -> bool:
+        """Whether a page may use this server: one that is listed, or that this server itself delivered. Where every
+        client needs a key, any page of this machine: it can do nothing without."""
+        parts = _URL.fullmatch(origin.lower())
+        if parts is None or "@" in origin:
+            return False
         if _origin(origin) in self._origins:
             return True
-        parts = urlsplit(origin)
-        return parts.scheme in ("http", "https") and parts.hostname is not None and is_loopback(parts.hostname)
+        if parts[1] not in _DEFAULT_PORTS:
+            return False
+        if _with_port(parts[2], parts[1]) == _with_port(host, parts[1]):
+            return True
+        return not keyless(self.options) and is_loopback(_split(parts[2])[0])
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -113,15 +128,11 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _split(host: str) -> tuple[str, str]:
-    """`name:port` in lower case, either form of an IPv6 address without its brackets; the port may be empty."""
+    """Name and port in lower case, an IPv6 address without its brackets; the port may be empty, and so is the name of
+    what is no host."""
     host = host.strip().lower()
-    if host.startswith("["):
-        name, _, port = host[1:].partition("]")
-        return name, port.removeprefix(":")
-    name, colon, port = host.rpartition(":")
-    if not colon or not (port.isdigit() or port == ""):
-        return host.rstrip("."), ""
-    return name.rstrip("."), port
+    found = _BRACKETED.fullmatch(host) or _NAMED.fullmatch(host)
+    return (found[1].rstrip("."), found[2] or "") if found else ("", "")
 
 
 def _lower(host: str) -> str:
@@ -129,8 +140,15 @@ def _lower(host: str) -> str:
     return f"{name}:{port}" if port else name
 
 
+def _with_port(host: str, scheme: str) -> tuple[str, str]:
+    name, port = _split(host)
+    return name, port or _DEFAULT_PORTS.get(scheme, "")
+
+
 def _origin(url: str) -> str:
-    parts = urlsplit(url.strip().lower())
-    netloc = parts.netloc.rpartition("@")[2]
-    default = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
-    return f"{parts.scheme}://{netloc.removesuffix(default) if default else netloc}"
+    """The origin of a URL in one form; empty for what is none."""
+    parts = _URL.fullmatch(url.strip().lower())
+    if parts is None:
+        return ""
+    name, port = _with_port(parts[2], parts[1])
+    return f"{parts[1]}://{name}:{port}" if name else ""

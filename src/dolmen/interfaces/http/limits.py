@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -22,17 +22,30 @@ class _Use:
     running: int = 0
 
 
-class Limits:
-    """Usable by any thread. `clock`: seconds, never going back."""
+def _busy(message: str, seconds: int) -> Refusal:
+    return refused(
+        message,
+        f"Wait {seconds} s and try again; `remember` takes up to 200 memories in one call. The limit is the setting "
+        "DOLMEN_RATE_LIMIT.",
+        seconds,
+    )
 
-    def __init__(self, per_minute: int, at_once: int) -> None:
-        self._per_minute, self._at_once = per_minute, at_once
+
+def refused(message: str, fix: str, seconds: int) -> Refusal:
+    return Refusal("rate-limited", message, fix, headers={"Retry-After": str(seconds)})
+
+
+class Limits:
+    """Usable by any thread. `refuse` words a refusal: what is too much, and the seconds to wait."""
+
+    def __init__(self, per_minute: int, at_once: int, refuse: Callable[[str, int], Refusal] = _busy) -> None:
+        self._per_minute, self._at_once, self._refuse = per_minute, at_once, refuse
         self._lock = threading.Lock()
         self._uses: OrderedDict[str, _Use] = OrderedDict()
 
     @contextmanager
     def request(self, connection: str, now: float) -> Iterator[None]:
-        """Around one request.
+        """Around one request. `now`: seconds of a clock that never goes back.
 
         Raises:
             Refusal: `rate-limited` with `Retry-After`, in seconds.
@@ -48,13 +61,13 @@ class Limits:
         with self._lock:
             use = self._use(connection, now)
             if self._at_once and use.running >= self._at_once:
-                raise _refusal(f"More than {self._at_once} requests at the same time.", 1)
+                raise self._refuse(f"More than {self._at_once} requests at the same time.", 1)
             if self._per_minute:
                 per_second = self._per_minute / 60
                 use.tokens = min(float(self._per_minute), use.tokens + (now - use.at) * per_second)
                 use.at = now
                 if use.tokens < 1:
-                    raise _refusal(
+                    raise self._refuse(
                         f"More than {self._per_minute} requests per minute.",
                         math.ceil((1 - use.tokens) / per_second),
                     )
@@ -70,13 +83,3 @@ class Limits:
         while len(self._uses) > MOST:
             self._uses.popitem(last=False)
         return use
-
-
-def _refusal(message: str, seconds: int) -> Refusal:
-    return Refusal(
-        "rate-limited",
-        message,
-        f"Wait {seconds} s and try again; `remember` takes up to 200 memories in one call. The limit is the setting "
-        "DOLMEN_RATE_LIMIT.",
-        headers={"Retry-After": str(seconds)},
-    )

@@ -1,4 +1,4 @@
-"""What surrounds every request, outermost first: the log line, clean headers, the host check, CORS, the body."""
+"""What surrounds every request, outermost first: the log line, the host check, CORS."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.http.hosts import HostPolicy
-from dolmen.interfaces.http.responses import Refusal, refusal, rpc_refusal
+from dolmen.interfaces.http.responses import Refusal, refusal
 from dolmen.interfaces.mcp.dispatch import internal
-from dolmen.interfaces.mcp.wire import without_half_pairs
 
 access = logging.getLogger("dolmen.access")
-
-INVALID_REQUEST = -32600
 
 Counted = Callable[[str, str, int], None]
 """(path, method, status) of an answered request."""
@@ -63,18 +59,6 @@ class Log:
 def _shown(path: str) -> str:
     """A path for a log line: no control characters that could forge another line, no endless ones."""
     return re.sub(r"[^\x21-\x7e]", "?", path)[:200]
-
-
-class CleanHeaders:
-    """Strips spaces around header values, which one HTTP parser leaves there and the protocol compares literally."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        await self.app(scope, receive, send)
 
 
 class Guard:
@@ -127,70 +111,3 @@ class Guard:
             await send(message)
 
         return with_cors
-
-
-class Body:
-    """Reads a request's body whole, within the limit, before anything works on it.
-
-    A JSON array is refused here: batches left the protocol in 2025-06-18, and the SDK's refusal quotes its internals.
-    Half surrogate pairs, which JSON can write and no text can hold, become U+FFFD as everywhere.
-    """
-
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self.app, self.limit = app, limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "POST":
-            await self.app(scope, receive, send)
-            return
-        try:
-            body = await self._read(scope, receive)
-        except DolmenError as error:
-            await refusal(error)(scope, receive, send)
-            return
-        if body is None:
-            return
-        if body.lstrip()[:1] == b"[":
-            message = "JSON-RPC batches are not served. Send one request per POST."
-            await rpc_refusal(INVALID_REQUEST, message, 400)(scope, receive, send)
-            return
-        await self.app(scope, _replay(without_half_pairs(body), receive), send)
-
-    async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The body; None when the client went away."""
-        length = Headers(scope=scope).get("content-length", "")
-        if length.isdigit() and int(length) > self.limit:
-            raise self._too_large()
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > self.limit:
-                raise self._too_large()
-            if not message.get("more_body"):
-                return b"".join(parts)
-
-    def _too_large(self) -> Refusal:
-        return Refusal(
-            "too-large",
-            f"The request is larger than {self.limit} bytes.",
-            "Send less at once; the limit is the setting DOLMEN_BODY_LIMIT.",
-            headers={"Connection": "close"},
-        )
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    sent = False
-
-    async def replayed() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replayed

@@ -31,6 +31,12 @@ class HttpOptions:
     """Requests of one connection at the same time; 0 for no limit."""
     body_limit: int = 4 * MIB
     """Bytes of one request."""
+    body_seconds: float = 30
+    """How long the body of one request may take to arrive."""
+    body_quiet_seconds: float = 10
+    """How long a pause it may make meanwhile."""
+    failures: int = 20
+    """Requests per minute and client address that may fail for want of a valid key; 0 for no limit."""
     toolset: Toolset = "core"
     """What a connection without a key sees at /mcp."""
     mode: Mode = "write"

@@ -1,0 +1,97 @@
+"""Reading a request's body, once it is known who sends it."""
+
+from __future__ import annotations
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.http.options import HttpOptions
+from dolmen.interfaces.http.responses import Refusal, refusal, rpc_refusal
+from dolmen.interfaces.mcp.wire import without_half_pairs
+
+INVALID_REQUEST = -32600
+
+
+class Body:
+    """Reads a request's body whole, within its limits, before anything works on it.
+
+    A JSON array is refused here: batches left the protocol in 2025-06-18, and the SDK's refusal quotes its internals.
+    Half surrogate pairs, which JSON can write and no text can hold, become U+FFFD as everywhere.
+    """
+
+    def __init__(self, app: ASGIApp, options: HttpOptions) -> None:
+        self.app, self.options = app, options
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+        try:
+            body = await self._read(scope, receive)
+        except DolmenError as error:
+            await refusal(error)(scope, receive, send)
+            return
+        if body is None:
+            return
+        if body.lstrip()[:1] == b"[":
+            message = "JSON-RPC batches are not served. Send one request per POST."
+            await rpc_refusal(INVALID_REQUEST, message, 400)(scope, receive, send)
+            return
+        await self.app(scope, _replay(without_half_pairs(body), receive), send)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The body; None when the client went away."""
+        limit = self.options.body_limit
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdecimal() and int(length) > limit:
+            raise _too_large(limit)
+        end = anyio.current_time() + self.options.body_seconds
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._next(receive, end)
+            if message["type"] == "http.disconnect":
+                return None
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > limit:
+                raise _too_large(limit)
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+    async def _next(self, receive: Receive, end: float) -> Message:
+        patience = min(self.options.body_quiet_seconds, end - anyio.current_time())
+        with anyio.move_on_after(patience):
+            return await receive()
+        raise Refusal(
+            "invalid-argument",
+            "The rest of the request did not come.",
+            f"Send it whole, within {self.options.body_seconds:g} seconds and without a pause of "
+            f"{self.options.body_quiet_seconds:g}.",
+            status=408,
+            headers={"Connection": "close"},
+        )
+
+
+def _too_large(limit: int) -> Refusal:
+    return Refusal(
+        "too-large",
+        f"The request is larger than {limit} bytes.",
+        "Send less at once; the limit is the setting DOLMEN_BODY_LIMIT.",
+        headers={"Connection": "close"},
+    )
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    sent = False
+
+    async def replayed() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
