@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from dolmen.domain.text import content_key
+from dolmen.store.contract import Filter
 from dolmen.store.ids import rising
 from dolmen.store.opening import open_store
 from tests.contract.given import START, Desk, add, unit
@@ -20,6 +23,21 @@ def test_a_scope_is_there_once_something_was_stored_in_it(desk: Desk) -> None:
     with desk.store.read() as tx:
         assert tx.scopes.names("v") == ["project:b", "user"]
         assert tx.scopes.names("w") == []
+
+
+def test_of_two_that_lock_a_scope_the_second_sees_what_the_first_did(desk: Desk) -> None:
+    """Both look first and write then: without the lock, both would find nothing."""
+
+    def once(id: str) -> None:
+        with desk.store.write() as tx:
+            tx.scopes.lock("v", "project:new")
+            if not tx.memories.select(Filter("v", ("project:new",), tx.now)):
+                add(tx, desk.memory(id, scope="project:new"))
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(once, "abcdef"))
+    with desk.store.read() as tx:
+        assert len(tx.memories.select(Filter("v", ("project:new",), tx.now))) == 1
 
 
 def test_a_renamed_project_takes_its_memories_and_their_past_along(desk: Desk) -> None:

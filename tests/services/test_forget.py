@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Case
 from dolmen.services import review
 from dolmen.services.edit import edit, link
 from dolmen.services.feedback import feedback
 from dolmen.services.forget import forget
 from dolmen.services.reading import read
-from dolmen.services.requests import Edit, FeedbackRequest, Forget
+from dolmen.services.requests import Edit, FeedbackRequest, Forget, Handoff
+from dolmen.services.sessions import handoff
 from tests.services.conftest import House, close_house, open_house
 
 
@@ -124,3 +126,56 @@ def test_an_approved_purge_leaves_nothing_either(house: House) -> None:
     assert review.apply(house.rt, house.owner, asked.proposal).status == "applied"
     assert review.pending(house.rt, house.owner, status=None) == []
     assert house.refs("zanzibarquux", include=("superseded",)) == []
+
+
+def test_a_purge_by_words_looks_everywhere_in_a_memory(house: House) -> None:
+    """B183: old versions, next steps, titles, tags, fields; in every project and status."""
+    amended = house.stored("The customer Zanzibarquux called.")
+    edit(house.rt, house.agent, Edit(amended, "amend", "The customer called."))
+    note = handoff(house.rt, house.agent, Handoff("Go on.", ("call zanzibarquux back",), "app")).ref
+    titled = house.stored("One.", title="About Zanzibarquux", project="web")
+    tagged = house.stored("Two.", tags=("zanzibarquux",))
+    told = house.stored("Three.", case=Case("c", goal="please zanzibarquux"))
+    gone = house.stored("Four is zanzibarquux.")
+    forget(house.rt, house.agent, Forget(ref=gone))
+    proposed = house.remember("Five is zanzibarquux.", house.actor(mode="suggest")).ref
+    kept = house.stored("Nothing of the kind.")
+    request = Forget(query="ZanzibarQuux", mode="purge", dry_run=True)
+    seen = forget(house.rt, house.owner, request)
+    assert set(seen.refs) == {amended, note, titled, tagged, told, gone, proposed}
+    done = forget(house.rt, house.owner, Forget(query="ZanzibarQuux", mode="purge"))
+    assert (done.outcome, set(done.refs)) == ("purged", set(seen.refs))
+    for ref in done.refs:
+        with pytest.raises(DolmenError):
+            read(house.rt, house.owner, ref)
+    assert read(house.rt, house.owner, kept).text == "Nothing of the kind."
+    with pytest.raises(DolmenError) as nothing:
+        forget(house.rt, house.owner, Forget(query="ZanzibarQuux", mode="purge"))
+    assert nothing.value.code == "not-found"
+
+
+def test_a_purge_by_words_takes_what_was_asked_said_and_proposed_with_them(house: House) -> None:
+    """B183."""
+    ref = house.stored("The port is 8080.")
+    asked = house.recall("who is Zanzibarquux").event
+    other = house.recall("which port").event
+    feedback(house.rt, house.agent, FeedbackRequest(other, (ref,), relevant=False, reason="zanzibarquux is wrong"))
+    edit(house.rt, house.actor(mode="suggest"), Edit(ref, "amend", "The port of zanzibarquux is 8080."))
+    seen = forget(house.rt, house.owner, Forget(query="zanzibarquux", mode="purge", dry_run=True))
+    assert (seen.outcome, seen.refs) == ("would", ())
+    assert seen.traces[:2] == ("asked: who is Zanzibarquux", "said: zanzibarquux is wrong")
+    assert forget(house.rt, house.owner, Forget(query="zanzibarquux", mode="purge")).outcome == "purged"
+    with house.rt.store.read() as tx:
+        assert tx.journal.event("main", asked or "") is None
+        assert tx.journal.event("main", other or "") is not None
+        assert list(tx.journal.feedbacks("main")) == []
+    assert review.pending(house.rt, house.owner, None) == []
+    assert read(house.rt, house.owner, ref).text == "The port is 8080."
+
+
+def test_an_agents_purge_by_words_sees_only_what_the_agent_sees(house: House) -> None:
+    house.stored("Zanzibarquux elsewhere.", project="other")
+    mine = house.stored("Zanzibarquux here.")
+    house.recall("zanzibarquux", house.owner)
+    asked = forget(house.rt, house.agent, Forget(query="zanzibarquux", mode="purge"))
+    assert (asked.outcome, asked.refs, asked.traces) == ("queued", (mine,), ())

@@ -5,10 +5,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Case
 from dolmen.domain.values import HOUR
+from dolmen.services import review
+from dolmen.services.edit import edit
 from dolmen.services.reading import read
 from dolmen.services.remember import remember
-from dolmen.services.requests import NewLink, NewMemory
+from dolmen.services.requests import Edit, NewLink, NewMemory
 from tests.services.conftest import House
 
 
@@ -56,12 +59,108 @@ def test_an_expired_statement_can_be_stored_again(house: House) -> None:
 
 
 def test_a_retry_with_the_same_key_gets_the_same_memory(house: House) -> None:
-    """B152: also when the client worded it anew."""
+    """B152: also when the memory was amended since; the key is the connection's own."""
     ref = house.stored("Backups run at 02:00.", key="call-17")
-    again = house.remember("Backups run at two in the morning.", key="call-17")
-    assert (again.ref, again.idempotent) == (ref, True)
-    other = house.remember("Backups run at two in the morning.", house.actor(connection="key-2"), key="call-17")
+    edit(house.rt, house.agent, Edit(ref, "amend", "Backups run at 03:00."))
+    for content in ("backups run at 02:00", "Backups run at 03:00."):
+        again = house.remember(content, key="call-17")
+        assert (again.ref, again.idempotent) == (ref, True)
+    other = house.remember("Backups run at 02:00.", house.actor(connection="key-2"), key="call-17")
     assert other.ref != ref
+
+
+def test_another_statement_under_a_used_key_is_a_conflict_and_not_lost(house: House) -> None:
+    """B152: the writer learns that nothing was stored, and what to do."""
+    ref = house.stored("Backups run at 02:00.", key="call-17")
+    again = house.remember("Backups are kept for a month.", key="call-17")
+    assert again.outcome == "failed"
+    assert again.error is not None
+    assert again.error["code"] == "conflict"
+    assert ref in str(again.error["message"])
+    assert "new key" in str(again.error["fix"])
+    house.stored("Backups are kept for a month.", key="call-18")
+
+
+def test_what_somebody_only_proposed_holds_when_one_says_it_who_may(house: House) -> None:
+    """C-110: the same ref, now served; the proposal is done with."""
+    proposed = house.remember("The port is 8080.", house.actor(mode="suggest", connection="key-s"))
+    said = house.remember("the port is 8080")
+    assert (said.outcome, said.ref, said.deduplicated, said.status) == ("duplicate", proposed.ref, True, "active")
+    assert house.refs("port") == [proposed.ref]
+    assert review.pending(house.rt, house.owner) == []
+    [done] = review.pending(house.rt, house.owner, "applied")
+    assert "claude-code" in done.note
+
+
+def test_a_preference_that_a_person_repeats_is_the_users(house: House) -> None:
+    """C-110, C-136: an agent that repeats it changes nothing."""
+    proposed = house.remember("Answer in Korean.", kind="preference")
+    assert house.remember("Answer in Korean.", house.actor(mode="admin"), kind="preference").status == "proposed"
+    said = house.remember("Answer in Korean.", house.owner, kind="preference")
+    assert said.memory is not None
+    assert (said.ref, said.status) == (proposed.ref, "active")
+    assert (said.memory.trust, said.memory.verification, said.memory.verified_by) == ("user", "verified", "owner")
+    assert review.pending(house.rt, house.owner) == []
+
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"title": SECRET},
+        {"folder": f"guides/{SECRET}"},
+        {"tags": (SECRET,)},
+        {"source": SECRET},
+        {"key": SECRET},
+        {"project": SECRET},
+        {"session": SECRET},
+        {"label": SECRET},
+        {"case": Case(SECRET)},
+        {"case": Case("c", phase=SECRET)},
+        {"case": Case("c", resolution=SECRET)},
+        {"links": (NewLink("relates_to", SECRET),)},
+        {"attrs": {"deep": [{"in": SECRET}]}},
+    ],
+    ids=lambda fields: "-".join(fields),
+)
+def test_no_field_of_a_memory_takes_a_secret(house: House, fields: dict[str, object]) -> None:
+    """C-300."""
+    result = house.remember("A statement without one.", **fields)
+    assert result.error is not None, result
+    assert result.error["code"] == "secret-detected"
+    assert SECRET not in repr(result.error)
+
+
+def test_the_password_in_a_remotes_address_is_no_reason_to_refuse(house: House) -> None:
+    """C-30: a project is looked at as it is kept."""
+    house.stored("Tests run in parallel.", project=f"https://ci:{SECRET}@github.com/org/repo.git")
+
+
+def test_what_could_not_be_stored_as_given_is_said(house: House) -> None:
+    """B040."""
+    told = house.remember("a\x00b", title="c\ud800")
+    assert told.outcome == "stored"
+    assert "U+FFFD" in told.notes[0]
+    assert house.remember("nothing of the kind").notes == ()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"pinned": "nope"},
+        {"ttl_seconds": float("inf")},
+        {"ttl_seconds": float("nan")},
+        {"ttl_seconds": 0},
+        {"links": (NewLink("relates_to", "x" * 301),)},
+        {"supersedes": ("x" * 301,)},
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused(house: House, fields: dict[str, object]) -> None:
+    result = house.remember("A statement.", **fields)
+    assert result.error is not None
+    assert result.error["code"] in ("invalid-argument", "too-large")
 
 
 def test_a_batch_fails_item_by_item(house: House) -> None:

@@ -123,3 +123,85 @@ def test_the_history_names_who_proposed_a_change_and_who_agreed(house: House) ->
     assert last[ref].reason.endswith(": checked")
     assert (last[new.ref].op, last[new.ref].agent) == ("approve", "codex")
     assert [item.note for item in review.pending(house.rt, house.owner, None)] == ["checked", "checked"]
+
+
+def test_a_change_is_shown_with_the_whole_text_and_title(house: House) -> None:
+    """What is approved is what is seen, also when only the kind changes."""
+    text = "\n".join(f"Line {n}." for n in range(9))
+    ref = house.stored(text, title="Nine lines")
+    suggester = house.actor(mode="suggest")
+    edit(house.rt, house.agent, Edit(ref, "amend", fields={"kind": "preference"}))
+    edit(house.rt, suggester, Edit(ref, "amend", text.replace("Line 8.", "Line eight.")))
+    kind, words = (item.diff.splitlines() for item in review.pending(house.rt, house.owner))
+    assert kind == [" title: Nine lines", *(f" Line {n}." for n in range(9)), "-kind: fact", "+kind: preference"]
+    assert [line for line in words if not line.startswith("@@")] == [
+        " title: Nine lines", *(f" Line {n}." for n in range(8)), "-Line 8.", "+Line eight.",
+    ]  # fmt: skip
+
+
+def test_a_restore_shows_the_version_that_it_goes_back_to(house: House) -> None:
+    ref = house.stored("The port is 8080.")
+    edit(house.rt, house.agent, Edit(ref, "amend", "The port is 9090.", {"title": "Port"}))
+    edit(house.rt, house.actor(mode="suggest"), Edit(ref, "restore"))
+    [item] = review.pending(house.rt, house.owner)
+    lines = item.diff.splitlines()
+    assert {"-The port is 9090.", "+The port is 8080.", "-title: Port", "+title: "} <= set(lines)
+
+
+def test_every_target_of_a_proposal_is_shown_and_watched(house: House) -> None:
+    a, b = house.stored("The port is 8080."), house.stored("The host is a1.", title="Host")
+    suggester = house.actor(mode="suggest")
+    forget(house.rt, suggester, Forget(refs=(a, b)))
+    verify(house.rt, suggester, [a, b], "stale")
+    forget(house.rt, house.agent, Forget(refs=(a, b), mode="purge"))
+    shown = review.pending(house.rt, house.owner)
+    assert not any(item.stale for item in shown)
+    for item in shown:
+        assert all(piece in item.diff for piece in (a, "The port is 8080.", b, "title: Host", "The host is a1."))
+    edit(house.rt, house.agent, Edit(b, "amend", "The host is b2."))
+    for item in review.pending(house.rt, house.owner):
+        assert item.stale
+        with pytest.raises(DolmenError) as refused:
+            review.apply(house.rt, house.owner, item.id)
+        assert refused.value.code == "conflict"
+        assert b in refused.value.message
+        assert a not in refused.value.message
+
+
+def test_a_proposed_successor_shows_what_it_replaces_and_watches_it(house: House) -> None:
+    old = house.stored("The port is 8080.")
+    house.remember("The port is 9090.", house.actor(mode="suggest"), supersedes=(old,))
+    [item] = review.pending(house.rt, house.owner)
+    assert "-The port is 8080." in item.diff
+    edit(house.rt, house.agent, Edit(old, "amend", "The port is 7070."))
+    assert review.pending(house.rt, house.owner)[0].stale
+
+
+def test_an_approved_successor_is_what_was_asked_for(house: House) -> None:
+    old = house.stored("The port is 8080.", importance=0.9, pinned=True)
+    suggester = house.actor(mode="suggest")
+    edit(house.rt, suggester, Edit(old, "supersede", "The port is 9090.", {"ttl_seconds": 60}))
+    [item] = review.pending(house.rt, house.owner)
+    review.apply(house.rt, house.owner, item.id)
+    ref = read(house.rt, house.owner, old).memory.superseded_by or ""
+    new = read(house.rt, house.owner, ref).memory
+    assert (new.importance, new.pinned) == (0.9, True)
+    assert new.expires_at == new.created_at + 60_000_000
+
+
+def test_only_a_person_agrees_to_a_preference(house: House) -> None:
+    """C-136."""
+    admin = house.actor(mode="admin", connection="key-a")
+    ref = house.remember("Answer in Latin.", kind="preference").ref or ""
+    fact = house.stored("Answers are short.")
+    edit(house.rt, house.agent, Edit(fact, "amend", fields={"kind": "preference"}))
+    for item in review.pending(house.rt, house.owner):
+        with pytest.raises(DolmenError) as refused:
+            review.apply(house.rt, admin, item.id)
+        assert refused.value.code == "forbidden"
+    assert read(house.rt, house.owner, ref).memory.status == "proposed"
+    house.remember("The port is 8080.", house.actor(mode="suggest"))
+    port = review.pending(house.rt, house.owner)[-1]
+    review.apply(house.rt, admin, port.id)
+    memory = read(house.rt, house.owner, port.ref or "").memory
+    assert (memory.status, memory.trust, memory.verification) == ("active", "agent", "accepted")

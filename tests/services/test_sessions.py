@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import DAY
+from dolmen.services import review
 from dolmen.services.context import context
 from dolmen.services.reading import read
 from dolmen.services.requests import ContextRequest, Handoff, Reflection
 from dolmen.services.sessions import handoff, reflect, resume
+from dolmen.store.contract import Filter
 from tests.services.conftest import House
 
 
@@ -102,3 +105,62 @@ def test_each_session_keeps_one_summary(house: House) -> None:
 def test_one_bad_item_of_a_reflection_fails_alone(house: House) -> None:
     done = reflect(house.rt, house.agent, Reflection("Fine.", decisions=("x" * 9000, "Keep going.")))
     assert [r.outcome for r in done.results] == ["stored", "failed", "stored"]
+
+
+def active(house: House, label: str) -> list[str]:
+    with house.rt.store.read() as tx:
+        return [m.text for m in tx.memories.select(Filter("main", None, tx.now, labels=(label,)))]
+
+
+def test_of_handoffs_at_once_one_stays(house: House) -> None:
+    """C-202: also when they come from several threads or processes."""
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [
+            pool.submit(handoff, house.rt, house.actor(connection=f"key-{n}"), Handoff(f"State {n}.", project="app"))
+            for n in range(8)
+        ]
+        left = [job.result() for job in jobs]
+    assert len({note.ref for note in left}) == 8
+    assert len(active(house, "handoff")) == 1
+
+
+def test_of_summaries_of_a_session_at_once_one_stays(house: House) -> None:
+    """C-123."""
+    session = replace(house.agent, session="s-1")
+    with ThreadPoolExecutor(6) as pool:
+        jobs = [pool.submit(reflect, house.rt, session, Reflection(f"Did part {n}.", project="app")) for n in range(6)]
+        done = [job.result() for job in jobs]
+    assert [one.breakdown["summary"] for one in done] == [1] * 6
+    assert len(active(house, "session-summary")) == 1
+
+
+def test_a_suggesting_connection_reads_a_handoff_and_leaves_no_mark(house: House) -> None:
+    """C-203."""
+    handoff(house.rt, house.agent, Handoff("Go on.", project="app"))
+    got = resume(house.rt, house.actor(mode="suggest", agent="gemini"), "app")
+    assert got is not None
+    assert (got.summary, got.resumed_by) == ("Go on.", "")
+    taken = resume(house.rt, house.actor(agent="codex"), "app")
+    assert taken is not None
+    assert taken.resumed_by == "codex"
+
+
+def test_a_handoff_that_was_only_proposed_holds_when_left_again(house: House) -> None:
+    """C-110, C-202: with the steps of the one that was left now."""
+    old = handoff(house.rt, house.agent, Handoff("Before.", project="app"))
+    waiting = handoff(house.rt, house.actor(mode="suggest"), Handoff("Go on.", ("a",), "app"))
+    left = handoff(house.rt, house.agent, Handoff("Go on.", ("b",), "app"))
+    assert left.ref == waiting.ref
+    got = resume(house.rt, house.agent, "app")
+    assert got is not None
+    assert (got.ref, got.next_steps) == (left.ref, ("b",))
+    assert read(house.rt, house.agent, old.ref).memory.superseded_by == left.ref
+    assert review.pending(house.rt, house.owner) == []
+
+
+def test_sessions_say_what_they_could_not_keep_as_given(house: House) -> None:
+    """B040."""
+    assert "U+FFFD" in handoff(house.rt, house.agent, Handoff("Go\x00 on.", project="app")).notes[0]
+    assert "U+FFFD" in handoff(house.rt, house.agent, Handoff("Stop.", ("a\x00",), "app")).notes[0]
+    done = reflect(house.rt, house.agent, Reflection("Fine.", decisions=("Keep\x00 going.",), project="app"))
+    assert [bool(result.notes) for result in done.results] == [False, True]

@@ -59,7 +59,7 @@ def full(house: House) -> dict[str, str]:
     event = house.recall("deploys").event
     feedback(house.rt, house.agent, FeedbackRequest(event=event, refs=(refs["plain"],), relevant=False, reason="old"))
     accounts.create_key(house.rt, house.owner, agent="x")
-    scopes.alias(house.rt, house.owner, "acme/store", "acme/shop")
+    scopes.alias(house.rt, house.owner, "acme/store", "acme/shop", force=True)
     with house.rt.store.write() as tx:
         tx.accounts.set("main", "review.policy", "people")
         tx.accounts.set("main", "upkeep.tidied", "1")

@@ -56,17 +56,21 @@ def require(actor: Actor, need: Need) -> None:
 Decision = Literal["apply", "queue"]
 
 
-def decide(actor: Actor, kind: Kind | None = None) -> tuple[Decision, str]:
+def decide(actor: Actor, *kinds: Kind | None) -> tuple[Decision, str]:
     """Whether a write applies at once or waits for a person, and why (`mode`, `kind` or empty).
 
-    A connection in mode `suggest` queues everything; a new preference waits for a person whoever wrote it (C-136),
-    since preferences steer agents.
+    A connection in mode `suggest` queues everything. Preferences steer agents, so only a person decides about them
+    (C-136): a change waits, whatever the connection's mode, when what it touches is a preference before or after it.
+
+    Args:
+        kinds: of every memory that the write makes, changes or brings back: before it and after it. A write that only
+            takes away (`forget`) names none: what steers nobody any more needs no consent.
     """
     if actor.human:
         return "apply", ""
     if actor.mode == "suggest":
         return "queue", "mode"
-    if kind == "preference":
+    if "preference" in kinds:
         return "queue", "kind"
     return "apply", ""
 

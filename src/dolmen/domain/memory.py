@@ -34,6 +34,8 @@ CONTENT_LIMIT = 8_000
 """Characters of one memory, stored whole or refused (C-335). Longer texts are notes."""
 TITLE_LIMIT, SOURCE_LIMIT, FOLDER_LIMIT, KEY_LIMIT, REASON_LIMIT = 200, 500, 300, 128, 1_000
 TAG_LIMIT, TAGS_LIMIT, LINKS_LIMIT, BATCH_LIMIT = 64, 32, 50, 200
+REF_LIMIT, REFS_LIMIT = 300, 200
+"""Characters of one ref or link target; refs of one call."""
 TTL_LIMIT = 365 * DAY
 HANDOFF_TTL, HANDOFF_TTL_LIMIT = 7 * DAY, 30 * DAY
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.identity import scope_of
 from dolmen.domain.memory import (
     CONTENT_LIMIT,
     FOLDER_LIMIT,
     KEY_LIMIT,
     KINDS,
     LINKS_LIMIT,
+    REF_LIMIT,
+    REFS_LIMIT,
     SOURCE_LIMIT,
     TAG_LIMIT,
     TAGS_LIMIT,
@@ -21,7 +25,7 @@ from dolmen.domain.memory import (
 )
 from dolmen.domain.text import clean
 from dolmen.domain.values import SECOND
-from dolmen.services.recording import refuse_secrets
+from dolmen.services.recording import refuse_secrets, strings
 from dolmen.services.requests import NewLink, NewMemory
 
 _REL = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -38,12 +42,13 @@ def checked(item: NewMemory) -> NewMemory:
     tags = tag_names(item.tags)
     source = short_text(item.source, "source", SOURCE_LIMIT)
     case = None if item.case is None else case_fields(item.case)
-    refuse_secrets(text, title, source, *tags, *(() if case is None else (case.goal, case.outcome)))
     if item.kind is not None and item.kind not in KINDS:
         raise DolmenError("invalid-argument", f"There is no kind {item.kind!r}.", f"Use one of {', '.join(KINDS)}.")
     if len(item.links) > LINKS_LIMIT:
         raise DolmenError("too-large", f"{len(item.links)} links.", f"A memory takes at most {LINKS_LIMIT} at once.")
-    return replace(
+    if not isinstance(item.pinned, bool):
+        raise DolmenError("invalid-argument", f"pinned: {item.pinned!r} does not fit.", "Use true or false.")
+    kept = replace(
         item,
         content=text,
         title=title,
@@ -53,9 +58,33 @@ def checked(item: NewMemory) -> NewMemory:
         folder=folder_path(item.folder),
         importance=None if item.importance is None else importance(item.importance),
         ttl_seconds=None if item.ttl_seconds is None else ttl(item.ttl_seconds),
-        links=tuple(NewLink(relation(link.rel), clean(link.to)[0].strip(), weight(link.weight)) for link in item.links),
+        links=tuple(NewLink(relation(link.rel), target(link.to), weight(link.weight)) for link in item.links),
+        supersedes=refs(item.supersedes),
         key=None if not item.key else short_text(item.key, "key", KEY_LIMIT),
     )
+    # A project is looked at as it is kept: the address of a remote loses its password.
+    project = scope_of(item.project) if item.project and item.project.strip() not in ("", "*") else ""
+    refuse_secrets(*strings(replace(kept, project=project)))
+    return kept
+
+
+def replacements(*given: object) -> tuple[str, ...]:
+    """What to tell the writer when something in these values cannot be stored as it was given."""
+    if not any(clean(text)[1] for text in strings(given)):
+        return ()
+    return ("NUL characters or lone surrogates, which cannot be stored, were replaced by U+FFFD.",)
+
+
+def refs(given: Sequence[str], name: str = "refs") -> tuple[str, ...]:
+    """Refs of other memories: not too many, none too long."""
+    if len(given) > REFS_LIMIT:
+        raise DolmenError("too-large", f"{len(given)} {name}.", f"Use at most {REFS_LIMIT}; call again for the rest.")
+    return tuple(target(ref) for ref in given)
+
+
+def target(ref: str) -> str:
+    """What a link leads to: a ref, or a name of what does not exist yet."""
+    return short_text(ref, "ref", REF_LIMIT)
 
 
 def content_text(content: str) -> str:
@@ -118,11 +147,11 @@ def weight(value: float) -> float:
 
 
 def ttl(seconds: int) -> int:
-    if seconds <= 0 or seconds * SECOND > TTL_LIMIT:
+    if not 1 <= seconds <= TTL_LIMIT // SECOND:  # written so that NaN is refused too
         raise DolmenError(
             "invalid-argument", f"ttl_seconds {seconds} is out of range.", f"Use 1 to {TTL_LIMIT // SECOND} (a year)."
         )
-    return seconds
+    return int(seconds)
 
 
 def relation(rel: str) -> str:

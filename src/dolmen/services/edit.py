@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from dolmen.domain.access import decide, require
@@ -16,16 +16,15 @@ from dolmen.domain.memory import (
     Case,
     Link,
     Memory,
-    Revision,
     Verification,
 )
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import checking
 from dolmen.services.indexing import NOTHING, Embedded, embed
-from dolmen.services.recording import audit, queue, reason_text, refuse_secrets, revise, sha
+from dolmen.services.recording import audit, queue, reason_text, refuse_secrets, revise, sha, strings
 from dolmen.services.remember import store_one
-from dolmen.services.requests import Edit, Edited, Linked, NewMemory, Outcome, Verified
+from dolmen.services.requests import Edit, Edited, EditOp, Linked, NewMemory, Outcome, Verified
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import existing, ref_id
 from dolmen.store.contract import Tx
@@ -46,20 +45,28 @@ def edit(rt: Runtime, actor: Actor, request: Edit) -> Edited:
     fields = checked_fields(request.fields)
     if request.op == "restore" and (content is not None or fields):
         raise DolmenError("invalid-argument", "restore takes no content or fields.", "Pass `version`, or nothing.")
-    refuse_secrets(content or "", *[v for v in fields.values() if isinstance(v, str)])
+    refuse_secrets(content or "", *strings(fields))
+    notes = checking.replacements(request.content, dict(request.fields))
     texts = [content] if content is not None else []
     [embedded] = embed(rt.embedder, texts, rt.options.inline_embeddings) or [NOTHING]
     with rt.store.write() as tx:
         memory = existing(tx, actor, request.ref)
         _fresh(memory, request.expected_sha)
-        decision, because = decide(actor, fields.get("kind") if fields.get("kind") != memory.kind else None)
-        if decision == "queue":
-            return _queued(tx, actor, request, memory, content, fields, reason, because)
+        _possible(memory, request.op, content)
+        after = fields.get("kind", memory.kind)
         if request.op == "restore":
-            return restore_in(tx, actor, memory, request.version, reason)
-        if request.op == "supersede":
-            return _supersede(rt, tx, actor, memory, content, fields, embedded)
-        return amend_in(tx, actor, memory, content, fields, reason, embedded)
+            target = earlier(tx, memory, request.version)
+            request, after = replace(request, version=target.version), target.kind
+        decision, because = decide(actor, memory.kind, after)
+        if decision == "queue":
+            done = _queued(tx, actor, request, memory, content, fields, reason, because)
+        elif request.op == "restore":
+            done = restore_in(tx, actor, memory, request.version, reason)
+        elif request.op == "supersede":
+            done = _supersede(rt, tx, actor, memory, content, fields, embedded)
+        else:
+            done = amend_in(tx, actor, memory, content, fields, reason, embedded)
+        return replace(done, notes=notes)
 
 
 def amend_in(
@@ -72,39 +79,68 @@ def amend_in(
     embedded: Embedded = NOTHING,
 ) -> Edited:
     """Changes text or fields of a memory that is served or proposed."""
-    if memory.status not in ("active", "proposed"):
-        raise DolmenError(
-            "gone", f"Memory {memory.id} is {memory.status}.", "Restore it first (`edit` with op `restore`)."
-        )
+    _possible(memory, "amend", content)
     changes = _changes(tx, fields)
     if content is not None:
         changes["text"] = content
-    if actor.human:
-        changes["trust"] = "user"
     changes = {name: value for name, value in changes.items() if getattr(memory, name) != value}
-    if not set(changes) - {"trust"}:
+    if not changes:
         return Edited("unchanged", memory.id, memory.version, sha(memory), memory=memory)
-    if memory.verification in ("verified", "stale", "rejected") and "text" in changes:
-        changes["verification"] = "accepted"  # the mark was for the words that stood there
-        changes["verified_by"] = ""
+    changes |= _standing(actor, memory, changes)
     after = revise(tx, actor, memory, "amend", reason, embedded, **changes)
     audit(tx, actor, "edit:amend", memory.id)
     return Edited("updated", after.id, after.version, sha(after), memory=after)
 
 
+def _standing(actor: Actor, memory: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Trust and the mark after a change: an agent's words are not the user's, and a mark was for the words it saw."""
+    worded = bool({"text", "title"} & set(changes))
+    standing: dict[str, Any] = {}
+    if actor.human or worded:
+        standing["trust"] = "user" if actor.human else "agent"
+    if memory.verification in _MARKS and ("text" in changes or (worded and not actor.human)):
+        standing |= {"verification": "accepted", "verified_by": ""}
+    return standing
+
+
+_MARKS = ("verified", "stale", "rejected")
+
+
 def restore_in(tx: Tx, actor: Actor, memory: Memory, version: int | None, reason: str = "") -> Edited:
-    """Goes back to an earlier version, as a new one; without a version, undoes the last change."""
-    revisions = tx.memories.revisions(actor.vault, memory.id)
-    target = _target(memory, revisions, version)
+    """Goes back to an earlier version, as a new one; without a version, undoes the last change.
+
+    An agent brings back no trust and no mark. What only waited for a person waits again, unless a person brings it
+    back.
+    """
+    target = earlier(tx, memory, version)
     taken = tx.memories.by_content(actor.vault, target.scope, target.label, target.kind, content_key(target.text))
     if target.status in ("active", "proposed") and taken is not None and taken.id != memory.id:
         raise DolmenError(
             "conflict", f"Memory {taken.id} says the same now.", "Forget that one first, or leave this one as it is."
         )
     keep = {name: getattr(target, name) for name in _RESTORED}
+    if not actor.human:
+        changed = {name: value for name, value in keep.items() if getattr(memory, name) != value}
+        now = {"trust": memory.trust, "verification": memory.verification, "verified_by": memory.verified_by}
+        keep |= now | _standing(actor, memory, changed)
+    waits = target.status == "proposed" and not _waiting(tx, memory)
+    if waits and (actor.human or memory.status == "active"):
+        waits, keep["status"] = False, "active"
+        if actor.human:
+            keep |= {"trust": "user", "verification": "verified", "verified_by": actor.person}
     after = revise(tx, actor, memory, "restore", reason, **keep)
     audit(tx, actor, "edit:restore", memory.id)
-    return Edited("updated", after.id, after.version, sha(after), memory=after)
+    done = Edited("updated", after.id, after.version, sha(after), memory=after)
+    if not waits:
+        return done
+    because = "kind" if after.kind == "preference" else "mode"
+    proposal = queue(tx, actor, "remember", because, after, {"supersedes": []}, reason)
+    return replace(done, proposal=proposal.id, because=because)
+
+
+def _waiting(tx: Tx, memory: Memory) -> bool:
+    proposals = tx.proposals.for_memory(memory.vault, memory.id)
+    return any(p.status == "pending" and p.op in ("remember", "handoff") for p in proposals)
 
 
 _RESTORED = (
@@ -113,7 +149,13 @@ _RESTORED = (
 )  # fmt: skip
 
 
-def _target(memory: Memory, revisions: Sequence[Revision], version: int | None) -> Memory:
+def earlier(tx: Tx, memory: Memory, version: int | None) -> Memory:
+    """The state that a restore goes back to.
+
+    Raises:
+        DolmenError: `conflict` when nothing ever changed; `not-found` for an unknown version.
+    """
+    revisions = tx.memories.revisions(memory.vault, memory.id)
     if not revisions:
         raise DolmenError("conflict", f"Memory {memory.id} has never changed.", "There is nothing to restore.")
     if version is None:
@@ -134,10 +176,20 @@ def _supersede(
     fields: Mapping[str, Any],
     embedded: Embedded,
 ) -> Edited:
-    if content is None:
-        raise DolmenError("invalid-argument", "supersede needs content.", "Pass the statement that replaces this one.")
-    changes = _changes(tx, fields)
-    new = NewMemory(
+    result = store_one(rt, tx, actor, successor(memory, content or "", fields), embedded, origin="edit:supersede")
+    if result.memory is None or (result.outcome == "duplicate" and result.ref == memory.id):
+        return Edited("unchanged", memory.id, memory.version, sha(memory), memory=memory)
+    old = existing(tx, actor, memory.id)
+    outcome: Outcome = "queued" if result.outcome == "proposed" else "updated"
+    return Edited(
+        outcome, old.id, old.version, sha(old), result.ref, result.proposal, result.because, memory=result.memory
+    )
+
+
+def successor(memory: Memory, content: str, fields: Mapping[str, Any]) -> NewMemory:
+    """What replaces a memory: a new statement with the fields of the old one, but for those that are set."""
+    changes = dict(fields)
+    return NewMemory(
         content=content,
         kind=changes.get("kind", memory.kind),
         label=memory.label,
@@ -152,14 +204,15 @@ def _supersede(
         ttl_seconds=fields.get("ttl_seconds"),
         supersedes=(memory.id,),
     )
-    result = store_one(rt, tx, actor, new, embedded, origin="edit:supersede")
-    if result.memory is None or (result.outcome == "duplicate" and result.ref == memory.id):
-        return Edited("unchanged", memory.id, memory.version, sha(memory), memory=memory)
-    old = existing(tx, actor, memory.id)
-    outcome: Outcome = "queued" if result.outcome == "proposed" else "updated"
-    return Edited(
-        outcome, old.id, old.version, sha(old), result.ref, result.proposal, result.because, memory=result.memory
-    )
+
+
+def _possible(memory: Memory, op: EditOp, content: str | None) -> None:
+    if op == "supersede" and content is None:
+        raise DolmenError("invalid-argument", "supersede needs content.", "Pass the statement that replaces this one.")
+    if op == "amend" and memory.status not in ("active", "proposed"):
+        raise DolmenError(
+            "gone", f"Memory {memory.id} is {memory.status}.", "Restore it first (`edit` with op `restore`)."
+        )
 
 
 def _fresh(memory: Memory, expected: str | None) -> None:
@@ -189,7 +242,7 @@ def checked_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in fields.items():
         try:
             out[name] = _checked(name, value)
-        except (TypeError, ValueError, AttributeError, KeyError) as error:
+        except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
             raise DolmenError("invalid-argument", f"{name}: {value!r} does not fit.", f"Correct {name}.") from error
     return out
 
@@ -206,7 +259,9 @@ def _checked(name: str, value: Any) -> Any:
     if name == "ttl_seconds":
         return None if value is None else checking.ttl(int(value))
     if name == "pinned":
-        return bool(value)
+        if not isinstance(value, bool):
+            raise TypeError("neither true nor false")
+        return value
     if name == "case":
         return None if value is None else checking.case_fields(value if isinstance(value, Case) else Case(**value))
     if name == "folder":
@@ -244,9 +299,10 @@ def link(rt: Runtime, actor: Actor, source: str, rel: str, to: str, weight: floa
     """Adds a typed edge; the same edge twice answers `unchanged` (C-120). The target may not exist yet."""
     require(actor, "write")
     rel, weight = checking.relation(rel), checking.weight(weight)
+    target = ref_id(checking.target(to))
+    refuse_secrets(target)
     with rt.store.write() as tx:
         memory = existing(tx, actor, source)
-        target = ref_id(to)
         if target == memory.id:
             raise DolmenError("invalid-argument", "A memory is not linked to itself.", "Name another memory in `to`.")
         resolved = tx.memories.get(actor.vault, target) is not None
@@ -269,17 +325,21 @@ def verify(rt: Runtime, actor: Actor, refs: Sequence[str], state: str, note: str
     if not refs:
         raise DolmenError("invalid-argument", "There is nothing to verify.", "Pass at least one ref.")
     mark: Verification = next(v for v in VERIFICATIONS if v == state)
+    refs, note = checking.refs(refs), reason_text(note)
     with rt.store.write() as tx:
         found = tx.memories.many(actor.vault, [ref_id(ref) for ref in refs])
         missing = tuple(ref for ref in refs if ref_id(ref) not in found)
         if not found:
             raise DolmenError("not-found", "None of the refs is here.", "Recall to find them again.")
-        decision, because = decide(actor)
-        if decision == "queue":
-            payload = {"state": mark, "refs": list(found)}
-            proposal = queue(tx, actor, "verify", because, next(iter(found.values())), payload, reason_text(note))
-            return Verified(mark, (), missing, proposal.id, because)
-        return Verified(mark, verify_in(tx, actor, list(found.values()), mark, reason_text(note)), missing)
+        free = [m for m in found.values() if decide(actor, m.kind)[0] == "apply"]
+        marked = verify_in(tx, actor, free, mark, note) if free else ()
+        waiting = [m for m in found.values() if m not in free]
+        if not waiting:
+            return Verified(mark, marked, missing)
+        because = decide(actor, waiting[0].kind)[1]
+        payload = {"state": mark, "refs": [m.id for m in waiting]}
+        proposal = queue(tx, actor, "verify", because, waiting[0], payload, note, waiting)
+        return Verified(mark, marked, missing, proposal.id, because)
 
 
 def verify_in(tx: Tx, actor: Actor, memories: Sequence[Memory], mark: Verification, note: str = "") -> tuple[str, ...]:

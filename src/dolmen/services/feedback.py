@@ -5,7 +5,8 @@ from __future__ import annotations
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.values import Actor
-from dolmen.services.recording import audit, reason_text
+from dolmen.services import checking
+from dolmen.services.recording import audit, reason_text, refuse_secrets
 from dolmen.services.requests import FeedbackRequest
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import ref_id
@@ -18,7 +19,8 @@ def feedback(rt: Runtime, actor: Actor, request: FeedbackRequest) -> str:
     Any mode may give feedback: it changes no memory.
 
     Raises:
-        DolmenError: `invalid-argument` when nothing is said; `not-found` for an event of somebody else.
+        DolmenError: `invalid-argument` when nothing is said; `not-found` for an event of somebody else; `too-large`;
+            `secret-detected`.
     """
     require(actor, "read")
     if request.relevant is None and request.sufficient is None and not request.reason.strip():
@@ -27,6 +29,9 @@ def feedback(rt: Runtime, actor: Actor, request: FeedbackRequest) -> str:
         )
     if request.event is None and not request.refs:
         raise DolmenError("invalid-argument", "The feedback names nothing.", "Pass the recall's `event`, or `refs`.")
+    refs = tuple(ref_id(ref) for ref in checking.refs(request.refs))
+    refuse_secrets(*refs)
+    reason = reason_text(request.reason)
     if request.event is not None:
         rt.journal.flush()
     with rt.store.write() as tx:
@@ -39,10 +44,10 @@ def feedback(rt: Runtime, actor: Actor, request: FeedbackRequest) -> str:
             connection=actor.connection,
             agent=actor.agent,
             event=request.event,
-            refs=tuple(ref_id(ref) for ref in request.refs),
+            refs=refs,
             relevant=request.relevant,
             sufficient=request.sufficient,
-            reason=reason_text(request.reason),
+            reason=reason,
         )
         tx.journal.feedback(entry)
         audit(tx, actor, "feedback", entry.id)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from dolmen.domain.access import decide, decide_purge, require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import STATUSES, Memory
 from dolmen.domain.text import fold
 from dolmen.domain.values import Actor
+from dolmen.services import purging
+from dolmen.services.checking import refs
+from dolmen.services.purging import Traces
 from dolmen.services.recording import audit, queue, reason_text, revise
 from dolmen.services.requests import Forget, ForgetMode, Forgotten
 from dolmen.services.runtime import Runtime
-from dolmen.services.scoping import existing, visible
+from dolmen.services.scoping import EVERY_PROJECT, existing, visible
 from dolmen.store.contract import Filter, Tx
 
 _log = logging.getLogger(__name__)
@@ -30,6 +34,9 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
     `soft` hides it and can be undone; `invalidate` keeps it as history that no longer holds; `purge` destroys the row,
     its revisions, its index entries and every proposal about it. Forgetting again answers `unchanged`.
 
+    A purge by words looks everywhere: titles, tags, fields, what a memory was before; a person's also in the whole
+    vault unless `project` is named, and at what was asked, said and proposed with these words.
+
     Raises:
         DolmenError: `not-found`; `invalid-argument` without a target.
     """
@@ -38,19 +45,25 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
     if request.mode == "purge":
         rt.journal.flush()  # recalls that are not written yet may name what goes
     with rt.store.write() as tx:
+        decision, because = decide_purge(actor) if request.mode == "purge" else decide(actor)
+        traces = Traces()
+        if request.mode == "purge" and request.query and decision == "apply":
+            traces = purging.traces(tx, actor.vault, _needle(request.query))
         targets, truncated = _targets(tx, actor, request)
-        refs = tuple(m.id for m in targets)
-        answer = Forgotten("unchanged", request.mode, refs, truncated=truncated)
+        if request.query and not targets and not traces.shown:
+            raise DolmenError("not-found", "Nothing in sight contains these words.", "Recall, then forget by ref.")
+        ids = tuple(m.id for m in targets)
+        answer = Forgotten("unchanged", request.mode, ids, truncated=truncated, traces=traces.shown)
         if request.dry_run:
             return replace(answer, outcome="would", texts=tuple(m.text[:_EXCERPT] for m in targets))
         pending = [m for m in targets if _changes(m, request.mode)]
-        if not pending:
+        if not pending and not traces.shown:
             return answer
-        decision, because = decide_purge(actor) if request.mode == "purge" else decide(actor)
         if decision == "queue":
             payload = {"mode": request.mode, "refs": [m.id for m in pending]}
-            proposal = queue(tx, actor, "forget", because, pending[0], payload, reason)
+            proposal = queue(tx, actor, "forget", because, pending[0], payload, reason, pending)
             return replace(answer, outcome="queued", proposal=proposal.id, because=because)
+        purging.remove(tx, actor.vault, traces)
         forget_in(tx, actor, pending, request.mode, reason)
     if request.mode == "purge":
         scrub(rt)
@@ -95,21 +108,22 @@ def _targets(tx: Tx, actor: Actor, request: Forget) -> tuple[list[Memory], bool]
     if bool(named) == bool(request.query):
         raise DolmenError("invalid-argument", "Name what to forget.", "Pass `ref` or `query`, one of the two.")
     if named:
-        return [existing(tx, actor, ref) for ref in dict.fromkeys(named)], False
-    statuses = STATUSES if request.mode == "purge" else ("active", "proposed")
+        return [existing(tx, actor, ref) for ref in dict.fromkeys(refs(named))], False
+    query = request.query or ""
     own = replace(actor, parents=())  # a submodule reads what is around it, but forgets only its own
-    sight = visible(tx, own, request.project, statuses=statuses, include_expired=True)
-    found = containing(tx, sight, request.query or "", QUERY_LIMIT + 1)
-    if not found:
-        raise DolmenError("not-found", "Nothing in sight contains these words.", "Recall first, then forget by ref.")
+    if request.mode == "purge":
+        project = EVERY_PROJECT if actor.human and request.project is None else request.project
+        sight = visible(tx, own, project, statuses=STATUSES, include_expired=True)
+        found = list(islice(purging.holding(tx, sight, _needle(query)), QUERY_LIMIT + 1))
+    else:
+        sight = visible(tx, own, request.project, statuses=("active", "proposed"), include_expired=True)
+        found = containing(tx, sight, query, QUERY_LIMIT + 1)
     return found[:QUERY_LIMIT], len(found) > QUERY_LIMIT
 
 
 def containing(tx: Tx, sight: Filter, words: str, limit: int) -> list[Memory]:
     """Memories that contain the words as they are written, but for case and width."""
-    needle = fold(words.strip())
-    if not needle:
-        raise DolmenError("invalid-argument", "The query is empty.", "Pass the words that the memory contains.")
+    needle = _needle(words)
     found: list[Memory] = []
     after: str | None = None
     while len(found) < limit:
@@ -119,3 +133,10 @@ def containing(tx: Tx, sight: Filter, words: str, limit: int) -> list[Memory]:
             break
         after = page[-1].id
     return found[:limit]
+
+
+def _needle(words: str) -> str:
+    needle = fold(words.strip())
+    if not needle:
+        raise DolmenError("invalid-argument", "The query is empty.", "Pass the words that the memory contains.")
+    return needle

@@ -72,11 +72,11 @@ def history(memory: Memory, revisions: Sequence[Revision]) -> tuple[HistoryEntry
     return tuple(entries)
 
 
-def text_diff(before: Memory | None, after: Memory | str) -> str:
-    """Unified diff of two texts, without file headers; empty when they are equal."""
+def text_diff(before: Memory | None, after: Memory | str, around: int = 2) -> str:
+    """Unified diff of two texts with so many equal lines around, without file headers; empty when they are equal."""
     old = [] if before is None else before.text.splitlines()
     new = (after if isinstance(after, str) else after.text).splitlines()
-    return "\n".join(list(difflib.unified_diff(old, new, lineterm="", n=2))[2:])
+    return "\n".join(list(difflib.unified_diff(old, new, lineterm="", n=around))[2:])
 
 
 def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from dolmen.domain.errors import DolmenError
@@ -50,15 +51,22 @@ def queue(
     memory: Memory | None,
     payload: Mapping[str, Any],
     reason: str = "",
+    targets: Sequence[Memory] = (),
 ) -> Proposal:
-    """Keeps a write for a person to decide."""
+    """Keeps a write for a person to decide, with the version of everything it touches as the writer saw it.
+
+    Args:
+        memory: what it is about; the first one of several.
+        targets: all that it touches, when that is more than `memory`.
+    """
+    seen = {m.id: m.version for m in (*([memory] if memory else []), *targets)}
     proposal = Proposal(
         id=tx.new_id(),
         vault=actor.vault,
         op=op,
         memory=memory.id if memory else None,
         base_version=memory.version if memory else None,
-        payload=payload,
+        payload={**payload, "versions": seen},
         reason=reason,
         because=because,
         agent=actor.agent,
@@ -83,6 +91,30 @@ def refuse_secrets(*texts: str) -> None:
         )
 
 
+def strings(value: object) -> Iterator[str]:
+    """Every string in a value, however deep: of a dataclass, a mapping, a list."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from strings(key)
+            yield from strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from strings(item)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from strings(getattr(value, field.name))
+
+
 def reason_text(reason: str) -> str:
-    """A reason as it is kept: secrets redacted, cut at its limit (C-300, C-124)."""
+    """A reason as it is kept: secrets redacted, cut at its limit (C-300, C-124).
+
+    Raises:
+        DolmenError: `too-large` when it is so long that looking through it would take long.
+    """
+    if len(reason) > 4 * REASON_LIMIT:
+        raise DolmenError(
+            "too-large", f"The reason or note has {len(reason)} characters.", f"Use at most {REASON_LIMIT}."
+        )
     return redact(clean(reason)[0])[0][:REASON_LIMIT]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError
@@ -11,7 +12,7 @@ from dolmen.domain.memory import BATCH_LIMIT, DEFAULT_IMPORTANCE, Kind, Link, Me
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import similarity
-from dolmen.services.checking import checked
+from dolmen.services.checking import checked, replacements
 from dolmen.services.indexing import NOTHING, Embedded, embed, index
 from dolmen.services.recording import audit, queue, revise
 from dolmen.services.requests import NewMemory, Outcome, Remembered
@@ -44,13 +45,15 @@ def remember(rt: Runtime, actor: Actor, items: Sequence[NewMemory], *, dry_run: 
             "too-large", f"{len(items)} memories in one call.", f"Send at most {BATCH_LIMIT}; call again for the rest."
         )
     prepared = [_prepare(item) for item in items]
+    notes = [replacements(item) for item in items]
     good = [p.content for p in prepared if isinstance(p, NewMemory)]
     vectors = iter(embed(rt.embedder, good, rt.options.inline_embeddings))
     embedded = [next(vectors) if isinstance(p, NewMemory) else NOTHING for p in prepared]
     try:
         with rt.store.write() as tx:
             results = tuple(
-                _attempt(rt, tx, actor, item, vector) for item, vector in zip(prepared, embedded, strict=True)
+                noted(_attempt(rt, tx, actor, item, vector), note)
+                for item, vector, note in zip(prepared, embedded, notes, strict=True)
             )
             if dry_run:
                 raise _DryRun(results)
@@ -78,6 +81,11 @@ def _attempt(rt: Runtime, tx: Tx, actor: Actor, item: NewMemory | DolmenError, e
         return Remembered("failed", error=error.as_dict())
 
 
+def noted(result: Remembered, notes: tuple[str, ...]) -> Remembered:
+    """The result with what was changed on the way in, when anything was kept of it."""
+    return result if result.outcome == "failed" else replace(result, notes=(*notes, *result.notes))
+
+
 def _would(result: Remembered) -> Remembered:
     """A dry run names nothing that does not exist: only refs that were there before."""
     if result.outcome == "failed":
@@ -96,7 +104,7 @@ def store_one(
         DolmenError: what the item asks for cannot be; nothing was written for it then.
     """
     if item.key and (known := tx.keys.find(actor.vault, actor.connection, item.key)):
-        return _answer(existing(tx, actor, known), "duplicate", idempotent=True)
+        return _retry(tx, actor, item, known)
     scope = scope_for(tx, actor, item.project)
     replaced = [_replaceable(tx, actor, ref, scope) for ref in dict.fromkeys(item.supersedes)]
     memory = _memory(tx, actor, item, scope, replaced)
@@ -108,12 +116,11 @@ def store_one(
     if twin is not None:
         return _duplicate(tx, actor, item, twin, replaced)
 
-    decision, because = decide(actor, memory.kind)
+    decision, because = decide(actor, memory.kind, *(old.kind for old in replaced))
     if decision == "queue":
         memory = replace(memory, status="proposed")
     if item.key and not tx.keys.put(actor.vault, actor.connection, item.key, memory.id, tx.now):
-        first = tx.keys.find(actor.vault, actor.connection, item.key)
-        return _answer(existing(tx, actor, first or memory.id), "duplicate", idempotent=True)
+        return _retry(tx, actor, item, tx.keys.find(actor.vault, actor.connection, item.key) or memory.id)
     if not tx.memories.add(memory, key):
         twin = tx.memories.by_content(actor.vault, scope, memory.label, memory.kind, key)
         if twin is None:
@@ -126,12 +133,26 @@ def store_one(
     alike = similarity.similar(rt, tx, memory, embedded, leave_out={m.id for m in replaced})
     if decision == "queue":
         payload = {"supersedes": [m.id for m in replaced]}
-        proposal = queue(tx, actor, "remember", because, memory, payload)
+        proposal = queue(tx, actor, "remember", because, memory, payload, targets=replaced)
         return replace(_answer(memory, "proposed"), similar=alike, proposal=proposal.id, because=because)
     for old in replaced:
         supersede(tx, actor, old, memory.id)
     audit(tx, actor, origin, memory.id)
     return replace(_answer(memory, "stored"), similar=alike, superseded=tuple(m.id for m in replaced))
+
+
+def _retry(tx: Tx, actor: Actor, item: NewMemory, ref: str) -> Remembered:
+    """The same call again gets the same memory (B152); another statement under its key is not lost in silence."""
+    memory = existing(tx, actor, ref)
+    original = next((revision.memory for revision in tx.memories.revisions(actor.vault, ref)), memory)
+    if content_key(item.content) not in {content_key(memory.text), content_key(original.text)}:
+        raise DolmenError(
+            "conflict",
+            f"The key was used before, for another statement: {ref}.",
+            "Use a new key for a new statement, or `edit` that memory.",
+            ref=ref,
+        )
+    return _answer(memory, "duplicate", idempotent=True)
 
 
 def supersede(tx: Tx, actor: Actor, old: Memory, by: str, reason: str = "") -> Memory:
@@ -187,14 +208,38 @@ def _memory(tx: Tx, actor: Actor, item: NewMemory, scope: str, replaced: Sequenc
 
 
 def _duplicate(tx: Tx, actor: Actor, item: NewMemory, twin: Memory, replaced: Sequence[Memory]) -> Remembered:
-    """The statement is already here (C-110). What it was to replace is replaced by the one that stands."""
+    """The statement is already here (C-110). What it was to replace is replaced by the one that stands.
+
+    One that only waited for a person holds from now on, when this writer may say it without waiting.
+    """
     if item.key:
         tx.keys.put(actor.vault, actor.connection, item.key, twin.id, tx.now)
     others = [old for old in replaced if old.id != twin.id]
     done: list[str] = []
-    if twin.status == "active" and decide(actor, twin.kind)[0] == "apply":
+    if decide(actor, twin.kind, *(old.kind for old in others))[0] == "apply":
+        if twin.status == "proposed":
+            twin = _activate(tx, actor, item, twin, others)
         done = [supersede(tx, actor, old, twin.id).id for old in others]
     return replace(_answer(twin, "duplicate"), superseded=tuple(done))
+
+
+def _activate(tx: Tx, actor: Actor, item: NewMemory, twin: Memory, replaced: Sequence[Memory]) -> Memory:
+    """What somebody proposed is said by one who may: it is served, and its proposal is done with."""
+    said = f"said again by {'a person' if actor.human else actor.agent}"
+    changes: dict[str, Any] = {"status": "active", "trust": "user" if actor.human else "agent"}
+    if actor.human:
+        changes |= {"verification": "verified", "verified_by": actor.person}
+    if item.attrs:
+        changes["attrs"] = {**twin.attrs, **item.attrs}
+    if item.ttl_seconds is not None:
+        changes["expires_at"] = tx.now + item.ttl_seconds * SECOND
+    changes["supersedes"] = replaced[0].id if replaced else None
+    active = revise(tx, actor, twin, "approve", said, **changes)
+    for proposal in tx.proposals.for_memory(actor.vault, twin.id):
+        if proposal.status == "pending" and proposal.op in ("remember", "handoff"):
+            tx.proposals.decide(actor.vault, proposal.id, "applied", tx.now, actor.person or actor.agent, said)
+            audit(tx, actor, "review:applied", proposal.id)
+    return active
 
 
 def _answer(memory: Memory, outcome: Outcome, *, idempotent: bool = False) -> Remembered:

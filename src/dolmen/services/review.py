@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from dolmen.domain.access import require
+from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError, not_found
-from dolmen.domain.memory import HANDOFF, Case, Link, Memory
+from dolmen.domain.memory import HANDOFF, KINDS, Case, Link, Memory
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.domain.values import Actor
-from dolmen.services.edit import EDITABLE, amend_in, checked_fields, restore_in, verify_in
+from dolmen.services import showing
+from dolmen.services.edit import EDITABLE, amend_in, checked_fields, earlier, restore_in, successor, verify_in
 from dolmen.services.forget import forget_in, scrub
 from dolmen.services.indexing import NOTHING
-from dolmen.services.reading import text_diff
 from dolmen.services.recording import audit, reason_text, revise
 from dolmen.services.remember import store_one, supersede
-from dolmen.services.requests import NewMemory, ReviewItem
+from dolmen.services.requests import ReviewItem
 from dolmen.services.runtime import Runtime
 from dolmen.services.sessions import handoffs
 from dolmen.services.similarity import similar
@@ -32,22 +33,26 @@ def pending(rt: Runtime, actor: Actor, status: ProposalStatus | None = "pending"
 
 
 def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = False) -> ReviewItem:
-    """Does what was proposed; the result is trusted as the user's, since a person agreed.
+    """Does what was proposed; when a person agreed, the result is trusted as the user's.
 
     The history names both: the agent that proposed it as who changed the memory, and who agreed in the reason.
 
     Raises:
         DolmenError: `not-found`; `conflict` when it was decided already, or when the memory changed since the proposal
-            and `force` is not set; `forbidden` for anybody but a person or an admin connection.
+            and `force` is not set; `forbidden` for anybody but a person or an admin connection, and for an admin
+            connection when it is about a preference.
     """
     require(actor, "admin")
+    note = reason_text(note)
     with rt.store.write() as tx:
         proposal = _open(tx, actor, id)
+        touched = showing.targets(tx, proposal)
+        _decidable(tx, actor, proposal, touched)
         shown = item(rt, tx, proposal)
-        if shown.stale and not force:
+        if (moved := showing.changed(proposal, touched)) and not force:
             raise DolmenError(
                 "conflict",
-                f"Memory {proposal.memory} has changed since this was proposed.",
+                f"{'Memory' if len(moved) == 1 else 'Memories'} {', '.join(moved)} changed since this was proposed.",
                 "Look at it again, then apply with `force`, or reject it.",
             )
         purge = proposal.payload.get("mode") == "purge"
@@ -57,7 +62,22 @@ def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = F
         _APPLY[proposal.op](rt, tx, replace(actor, agent=proposal.agent), agreed)
     if purge:
         scrub(rt)
-    return replace(shown, status="applied", note=reason_text(note), diff="" if purge else shown.diff)
+    return replace(shown, status="applied", note=note, diff="" if purge else shown.diff)
+
+
+def _decidable(tx: Tx, actor: Actor, proposal: Proposal, touched: Mapping[str, Memory | None]) -> None:
+    """Refuses an agent, also one in mode `admin`, that would decide about a preference."""
+    kinds = [memory.kind for memory in touched.values() if memory is not None]
+    kinds += [kind for kind in KINDS if kind == dict(proposal.payload.get("fields") or {}).get("kind")]
+    memory = touched.get(proposal.memory or "")
+    if proposal.op == "restore" and memory is not None:
+        kinds.append(earlier(tx, memory, proposal.payload.get("version")).kind)
+    if proposal.op != "forget" and decide(actor, *kinds)[0] == "queue":
+        raise DolmenError(
+            "forbidden",
+            "Only a person decides about a preference.",
+            "Leave it to the owner: `dolmen review` or the web page.",
+        )
 
 
 def _agreed(tx: Tx, actor: Actor, proposal: Proposal, note: str) -> str:
@@ -72,6 +92,7 @@ def _agreed(tx: Tx, actor: Actor, proposal: Proposal, note: str) -> str:
 
 def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:
     """Says no: a proposed memory is deleted (and kept as history), a proposed change is not made."""
+    note = reason_text(note)
     with rt.store.write() as tx:
         proposal = _open(tx, actor, id)
         own = proposal.connection == actor.connection
@@ -79,15 +100,16 @@ def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:
         shown = item(rt, tx, proposal)
         memory = None if proposal.memory is None else tx.memories.get(actor.vault, proposal.memory)
         if proposal.op == "remember" and memory is not None and memory.status == "proposed":
-            revise(tx, actor, memory, "reject", reason_text(note), status="deleted", verification="rejected")
+            revise(tx, actor, memory, "reject", note, status="deleted", verification="rejected")
         status: ProposalStatus = "withdrawn" if own and not actor.human else "rejected"
         _decide(tx, actor, proposal, status, note)
-        return replace(shown, status=status, note=reason_text(note))
+        return replace(shown, status=status, note=note)
 
 
 def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
     """A proposal as a person sees it."""
-    memory = None if proposal.memory is None else tx.memories.get(proposal.vault, proposal.memory)
+    touched = showing.targets(tx, proposal)
+    memory = touched.get(proposal.memory or "")
     alike = similar(rt, tx, memory, NOTHING) if memory is not None and proposal.op == "remember" else ()
     return ReviewItem(
         id=proposal.id,
@@ -99,32 +121,12 @@ def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
         created_at=proposal.created_at,
         because=proposal.because,
         reason=proposal.reason,
-        diff=_diff(proposal, memory),
-        stale=memory is not None and proposal.status == "pending" and memory.version != proposal.base_version,
+        diff=showing.diff(tx, proposal, touched),
+        stale=proposal.status == "pending" and bool(showing.changed(proposal, touched)),
         status=proposal.status,
         similar=alike,
         note=proposal.decision_note,
     )
-
-
-def _diff(proposal: Proposal, memory: Memory | None) -> str:
-    if memory is None:
-        return ""
-    payload = proposal.payload
-    if proposal.op == "remember":
-        return text_diff(None, memory)
-    lines: list[str] = []
-    if payload.get("content") is not None:
-        lines.append(text_diff(memory, payload["content"]))
-    for name, value in dict(payload.get("fields") or {}).items():
-        lines += [f"-{name}: {getattr(memory, name, '')}", f"+{name}: {value}"]
-    if proposal.op == "forget":
-        lines += [f"-{memory.text}", f"({payload.get('mode')}: {len(payload.get('refs', []))} memories)"]
-    if proposal.op == "link":
-        lines.append(f"+{memory.id} {payload.get('rel')} {payload.get('to')}")
-    if proposal.op == "verify":
-        lines += [f"-verification: {memory.verification}", f"+verification: {payload.get('state')}"]
-    return "\n".join(line for line in lines if line)
 
 
 def _open(tx: Tx, actor: Actor, id: str) -> Proposal:
@@ -137,9 +139,8 @@ def _open(tx: Tx, actor: Actor, id: str) -> Proposal:
 
 
 def _decide(tx: Tx, actor: Actor, proposal: Proposal, status: ProposalStatus, note: str) -> None:
-    if not tx.proposals.decide(
-        actor.vault, proposal.id, status, tx.now, actor.person or actor.agent, reason_text(note)
-    ):
+    by = actor.person or actor.agent
+    if not tx.proposals.decide(actor.vault, proposal.id, status, tx.now, by, note):
         raise DolmenError("conflict", "Somebody decided this proposal just now.", "List what is pending.")
     audit(tx, actor, f"review:{status}", proposal.id)
 
@@ -158,8 +159,10 @@ def _apply_remember(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> No
     older = [m for id in proposal.payload.get("supersedes", ()) if (m := tx.memories.get(actor.vault, id))]
     if memory.label == HANDOFF:
         older += handoffs(tx, actor, memory.scope)
-    after = revise(tx, actor, memory, "approve", proposal.reason, status="active", trust="user",
-                   verification="verified", verified_by=actor.person)  # fmt: skip
+    agreed: dict[str, Any] = {"verification": "accepted", "verified_by": ""}
+    if actor.human:
+        agreed = {"trust": "user", "verification": "verified", "verified_by": actor.person}
+    after = revise(tx, actor, memory, "approve", proposal.reason, status="active", **agreed)
     for old in older:
         if old.status == "active" and old.id != after.id:
             supersede(tx, actor, old, after.id)
@@ -179,17 +182,7 @@ def _apply_amend(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
 
 def _apply_supersede(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
     old, payload = _target(tx, actor, proposal), dict(proposal.payload)
-    fields = _fields(payload)
-    fields.pop("ttl_seconds", None)
-    new = NewMemory(
-        content=payload["content"],
-        kind=fields.pop("kind", old.kind),
-        label=old.label,
-        project=old.scope.removeprefix("project:"),
-        supersedes=(old.id,),
-        **{"title": old.title, "folder": old.folder, "tags": old.tags, "case": old.case, **fields},
-    )
-    store_one(rt, tx, replace(actor, human=True), new, origin="review:supersede")
+    store_one(rt, tx, actor, successor(old, payload["content"], _fields(payload)), origin="review:supersede")
 
 
 def _apply_restore(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:

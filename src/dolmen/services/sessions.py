@@ -9,12 +9,12 @@ from dataclasses import replace
 from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import HANDOFF, HANDOFF_TTL, HANDOFF_TTL_LIMIT, SUMMARY, Case, Kind, Memory
-from dolmen.domain.text import clean
+from dolmen.domain.text import clean, content_key
 from dolmen.domain.values import SECOND, Actor
-from dolmen.services.checking import checked
+from dolmen.services.checking import checked, replacements
 from dolmen.services.indexing import NOTHING, Embedded, embed
-from dolmen.services.recording import audit, refuse_secrets, revise
-from dolmen.services.remember import store_one, supersede
+from dolmen.services.recording import audit, revise
+from dolmen.services.remember import noted, store_one, supersede
 from dolmen.services.requests import Handoff, HandoffView, NewMemory, Outcome, Reflected, Reflection, Remembered
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for
@@ -34,10 +34,10 @@ def handoff(rt: Runtime, actor: Actor, request: Handoff) -> HandoffView:
     """
     require(actor, "write")
     steps = _steps(request.next_steps)
+    notes = replacements(request)
     ttl = HANDOFF_TTL // SECOND if request.ttl_seconds is None else request.ttl_seconds
     if not 0 < ttl * SECOND <= HANDOFF_TTL_LIMIT:
         raise DolmenError("invalid-argument", f"ttl_seconds {ttl} is out of range.", "Use 1 second to 30 days.")
-    refuse_secrets(*steps)
     item = checked(
         NewMemory(
             content=request.summary,
@@ -51,21 +51,22 @@ def handoff(rt: Runtime, actor: Actor, request: Handoff) -> HandoffView:
     [embedded] = embed(rt.embedder, [item.content], rt.options.inline_embeddings)
     with rt.store.write() as tx:
         scope = scope_for(tx, actor, request.project)
+        tx.scopes.lock(actor.vault, scope)  # of two at once, the second finds the first
         before = handoffs(tx, actor, scope)
         same = [m for m in before if m.text == item.content and m.attrs.get("next_steps", []) == list(steps)]
         if same:
-            return view(same[0], "duplicate")
+            return view(same[0], "duplicate", notes=notes)
         if decide(actor, "state")[0] == "apply":
-            fresh = tx.new_id()
+            twin = tx.memories.by_content(actor.vault, scope, HANDOFF, "state", content_key(item.content))
+            fresh = twin.id if twin is not None and twin.status == "proposed" else tx.new_id()
             for old in before:
                 supersede(tx, actor, old, fresh)
             item = _with_id(item, fresh, before)
         result = store_one(rt, tx, actor, item, embedded, origin="handoff")
         if result.memory is None:
             raise DolmenError("internal", "The handoff was not stored.", "Try again.")
-        return view(
-            result.memory, result.outcome, superseded=before[0].id if before else None, proposal=result.proposal
-        )
+        replaced = before[0].id if before else None
+        return view(result.memory, result.outcome, replaced, result.proposal, notes)
 
 
 def _with_id(item: NewMemory, id: str, before: Sequence[Memory]) -> NewMemory:
@@ -73,14 +74,20 @@ def _with_id(item: NewMemory, id: str, before: Sequence[Memory]) -> NewMemory:
 
 
 def resume(rt: Runtime, actor: Actor, project: str | None = None) -> HandoffView | None:
-    """The latest unexpired handoff; the first call records who resumed it and when (C-203)."""
+    """The latest unexpired handoff; the first call records who resumed it and when (C-203).
+
+    A connection whose writes wait reads it and leaves no mark.
+    """
     require(actor, "write")
     with rt.store.write() as tx:
-        found = handoffs(tx, actor, scope_for(tx, actor, project))
+        scope = scope_for(tx, actor, project)
+        if handoffs(tx, actor, scope):
+            tx.scopes.lock(actor.vault, scope)
+        found = handoffs(tx, actor, scope)
         if not found:
             return None
         latest = found[0]
-        if "resumed_by" not in latest.attrs:
+        if "resumed_by" not in latest.attrs and decide(actor, latest.kind)[0] == "apply":
             attrs = {**latest.attrs, "resumed_by": actor.agent, "resumed_at": tx.now}
             tx.memories.note(actor.vault, latest.id, attrs)
             latest = latest.with_(attrs=attrs)
@@ -93,7 +100,13 @@ def handoffs(tx: Tx, actor: Actor, scope: str) -> list[Memory]:
     return tx.memories.select(only(tx, actor, scope, kinds=("state",), labels=(HANDOFF,)), limit=10)
 
 
-def view(memory: Memory, outcome: Outcome, superseded: str | None = None, proposal: str | None = None) -> HandoffView:
+def view(
+    memory: Memory,
+    outcome: Outcome,
+    superseded: str | None = None,
+    proposal: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> HandoffView:
     """A handoff as it is shown."""
     return HandoffView(
         ref=memory.id,
@@ -108,6 +121,7 @@ def view(memory: Memory, outcome: Outcome, superseded: str | None = None, propos
         outcome=outcome,
         superseded=superseded,
         proposal=proposal,
+        notes=notes,
     )
 
 
@@ -131,15 +145,15 @@ def reflect(rt: Runtime, actor: Actor, request: Reflection) -> Reflected:
     parts = _parts(request)
     if len(parts) > REFLECT_LIMIT:
         raise DolmenError("too-large", f"{len(parts)} items.", f"Reflect on at most {REFLECT_LIMIT} at once.")
-    prepared = [(name, _checked(item)) for name, item in parts]
-    texts = [item.content for _, item in prepared if isinstance(item, NewMemory)]
+    prepared = [(name, _checked(item), replacements(item)) for name, item in parts]
+    texts = [item.content for _, item, _ in prepared if isinstance(item, NewMemory)]
     vectors = iter(embed(rt.embedder, texts, rt.options.inline_embeddings))
     results: list[Remembered] = []
     breakdown: Counter[str] = Counter()
     with rt.store.write() as tx:
-        for name, item in prepared:
+        for name, item, notes in prepared:
             result = item if isinstance(item, Remembered) else _keep(rt, tx, actor, item, next(vectors, NOTHING))
-            results.append(result)
+            results.append(noted(result, notes))
             breakdown[name] += result.outcome in ("stored", "proposed")
     return Reflected(tuple(results), dict(breakdown))
 
@@ -162,6 +176,7 @@ def _retire_summary(tx: Tx, actor: Actor, item: NewMemory) -> None:
     if not session or decide(actor, "episode")[0] == "queue":
         return
     scope = scope_for(tx, actor, item.project)
+    tx.scopes.lock(actor.vault, scope)
     earlier = only(tx, actor, scope, kinds=("episode",), labels=(SUMMARY,), session=session)
     for old in tx.memories.select(earlier, limit=10):
         if old.agent == actor.agent:

@@ -156,6 +156,8 @@ class Forgotten:
     refs: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     """Dry run: what would go, in the order of refs."""
+    traces: tuple[str, ...] = ()
+    """Purge by words: what was asked, said or proposed with them, which goes too."""
     truncated: bool = False
     proposal: str | None = None
     because: str = ""
@@ -184,6 +186,7 @@ class HandoffView:
     outcome: Outcome = "stored"
     superseded: str | None = None
     proposal: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

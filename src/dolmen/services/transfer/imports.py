@@ -11,11 +11,11 @@ from typing import Any
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import project_of
-from dolmen.domain.memory import Case, Link, Memory
+from dolmen.domain.memory import Link, Memory
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
 from dolmen.services.rebuilding import rebuild
-from dolmen.services.recording import audit, refuse_secrets, revise
+from dolmen.services.recording import audit, refuse_secrets, revise, strings
 from dolmen.services.runtime import Runtime
 from dolmen.services.transfer import lines
 from dolmen.services.transfer.lines import FORMAT, VERSION
@@ -220,7 +220,9 @@ class _Run:
         link = lines.link_of(line)
         source = self._elsewhere.get(link.source, link.source)
         target = self._elsewhere.get(link.target, link.target)
-        if source not in self._new and tx.memories.get(self._actor.vault, source) is None:
+        if tx.memories.get(self._actor.vault, source) is None:
+            if source in self._new:  # a dry run has rolled it back
+                return True
             raise DolmenError("not-found", f"The link's source {link.source} is not here.", "Import its memory first.")
         if any(_same(link, each, source, target) for each in tx.links.around(self._actor.vault, [source])):
             return False
@@ -228,10 +230,13 @@ class _Run:
 
     def proposal(self, tx: Tx, line: Mapping[str, Any]) -> bool:
         proposal = lines.proposal_of(line, self._actor.vault)
-        refuse_secrets(proposal.reason, proposal.decision_note, *_texts(proposal.payload))
+        refuse_secrets(proposal.reason, proposal.decision_note, *strings(proposal.payload))
         if tx.proposals.get(self._actor.vault, proposal.id) is not None:
             return False
-        tx.proposals.add(replace(proposal, memory=self._elsewhere.get(proposal.memory or "", proposal.memory)))
+        memory = self._elsewhere.get(proposal.memory or "", proposal.memory)
+        if memory in self._new and tx.memories.get(self._actor.vault, memory) is None:  # a dry run has rolled it back
+            return True
+        tx.proposals.add(replace(proposal, memory=memory))
         return True
 
     def feedback(self, tx: Tx, line: Mapping[str, Any]) -> bool:
@@ -280,18 +285,7 @@ def _same(link: Link, other: Link, source: str, target: str) -> bool:
 
 
 def _refuse_memory_secrets(memory: Memory) -> None:
-    case = memory.case or Case("")
     refuse_secrets(
-        memory.text, memory.title, memory.source, *memory.tags, case.goal, case.outcome, *_texts(memory.attrs)
-    )
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
+        memory.text, memory.title, memory.source, memory.folder, memory.label, *memory.tags,
+        *strings(memory.case), *strings(memory.attrs),
+    )  # fmt: skip

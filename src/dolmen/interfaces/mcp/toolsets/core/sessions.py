@@ -80,6 +80,7 @@ def handoff(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             "expires": moment(view.expires_at),
             "superseded": view.superseded,
             "proposal": view.proposal,
+            "notes": list(view.notes),
         }
     )
 

@@ -188,6 +188,7 @@ def forget(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             "mode": done.mode,
             "refs": list(done.refs),
             "texts": list(done.texts),
+            "traces": list(done.traces),
             "truncated": done.truncated,
             "proposal": done.proposal,
             "because": done.because,
