@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
+_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|without|cannot|can't|don't|doesn't|didn't|isn't|aren't|won't|shouldn't|mustn't|instead of|"
@@ -27,15 +28,15 @@ def competing(claims: Sequence[tuple[str, str, frozenset[str]]]) -> list[tuple[s
         (ref, ref, why) with why one of "different values" and "one says not".
     """
     found: list[tuple[str, str, str]] = []
-    bare = [
-        (ref, text, frozenset(t for t in tokens if not any(c.isdigit() for c in t))) for ref, text, tokens in claims
+    read = [
+        (ref, text, frozenset(t for t in tokens if not _DIGIT.search(t)), bool(_NEGATION.search(text)))
+        for ref, text, tokens in claims
     ]
-    for (a, text_a, words_a), (b, text_b, words_b) in combinations(bare, 2):
-        common, every = len(words_a & words_b), len(words_a | words_b)
-        if not every:
-            continue
-        negated = bool(_NEGATION.search(text_a)) != bool(_NEGATION.search(text_b))
-        if common / every < (_ALIKE_NEGATED if negated else _ALIKE):
+    for (a, text_a, words_a, not_a), (b, text_b, words_b, not_b) in combinations(read, 2):
+        common = len(words_a & words_b)
+        every = len(words_a) + len(words_b) - common
+        negated = not_a != not_b
+        if not every or common / every < (_ALIKE_NEGATED if negated else _ALIKE):
             continue
         if set(_NUMBER.findall(text_a)) != set(_NUMBER.findall(text_b)):
             found.append((a, b, "different values"))

@@ -123,17 +123,17 @@ def _fitting(
 ) -> tuple[list[Claim], int, list[Conflict]]:
     """The claims that fit together with the conflicts between them, what both cost, and those conflicts."""
     packed = pack(claims, price, budget)
-    kept = list(packed.kept)
+    kept, spent = list(packed.kept), packed.used
     if not kept and claims:
         kept = [squeezed(claims[0], budget)]
+        spent = price(kept[0])
     while True:
-        spent = sum(map(price, kept))
         room = max(budget // 4 if len(kept) > 1 else 0, budget - spent)
         conflicts = _conflicts(tx, sight, kept, page)[: room // (2 * REF_OVERHEAD)]
         used = spent + len(conflicts) * 2 * REF_OVERHEAD
         if used <= budget or len(kept) < 2:
             return kept, used, conflicts
-        kept.pop()
+        spent -= price(kept.pop())
 
 
 def _conflicts(tx: Tx, sight: Filter, claims: Sequence[Claim], page: Sequence[Found]) -> list[Conflict]:
