@@ -15,6 +15,7 @@ import click
 from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.cli.exits import BY_CODE, FAILED
 from dolmen.interfaces.cli.output import Output
+from dolmen.interfaces.cli.visible import for_terminal
 
 if TYPE_CHECKING:
     from dolmen.app import App
@@ -136,7 +137,7 @@ class Here:
             return
         if self.out.as_json or not sys.stdin.isatty():
             raise DolmenError("invalid-argument", f"{question} Nobody is there to answer.", "Pass --yes to say so.")
-        if not click.confirm(question, err=True):
+        if not click.confirm(for_terminal(question), err=True):
             click.echo("Nothing was changed.", err=True)
             sys.exit(FAILED)
 

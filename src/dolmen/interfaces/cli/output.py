@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 import click
 
+from dolmen.interfaces.cli.visible import for_json, for_terminal, marked, visible
 from dolmen.interfaces.cli.words import in_words
 
 GAP = "  "
@@ -46,7 +47,7 @@ class Output:
 
     def style(self, text: str, **how: Any) -> str:
         """The text in colours, when standard output shows them."""
-        return click.style(text, **how) if self._colour else text
+        return marked(click.style(visible(text), **how)) if self._colour else text
 
     def dim(self, text: str) -> str:
         return self.style(text, dim=True)
@@ -57,32 +58,32 @@ class Output:
     def result(self, value: object, lines: Iterable[str]) -> None:
         """The result: the value as JSON, or the lines for people."""
         if self.as_json:
-            click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+            click.echo(for_json(json.dumps(value, ensure_ascii=False, indent=2)))
             return
         for line in lines:
-            click.echo(line, color=self._colour)
+            click.echo(for_terminal(line), color=self._colour)
 
     def note(self, text: str) -> None:
         """Something by the way; not a part of the result, so programs are spared it."""
         if not self.as_json:
-            click.echo(text, err=True)
+            click.echo(for_terminal(text), err=True)
 
     def warn(self, text: str) -> None:
         if self.as_json:
-            click.echo(json.dumps({"warning": text}, ensure_ascii=False), err=True)
+            click.echo(for_json(json.dumps({"warning": text}, ensure_ascii=False)), err=True)
             return
         mark = click.style("warning", fg="yellow") if self._colour_errors else "warning"
-        click.echo(f"{mark}: {text}", err=True, color=self._colour_errors)
+        click.echo(f"{mark}: {for_terminal(text)}", err=True, color=self._colour_errors)
 
     def error(self, message: str, fix: str, value: Mapping[str, object]) -> None:
         """What is wrong and what to do: for people, or as `{"error": value}`."""
         if self.as_json:
-            click.echo(json.dumps({"error": _worded(value)}, ensure_ascii=False, default=str), err=True)
+            click.echo(for_json(json.dumps({"error": _worded(value)}, ensure_ascii=False, default=str)), err=True)
             return
         mark = click.style("error", fg="red", bold=True) if self._colour_errors else "error"
-        click.echo(f"{mark}: {in_words(message)}", err=True, color=self._colour_errors)
+        click.echo(f"{mark}: {for_terminal(in_words(message))}", err=True, color=self._colour_errors)
         if fix:
-            click.echo(f"  fix: {in_words(fix)}", err=True)
+            click.echo(f"  fix: {for_terminal(in_words(fix))}", err=True)
 
     def when(self, us: int) -> str:
         """A time: on a terminal in the person's zone, `2026-09-27 06:00`; else `2026-09-27T06:00:00Z`."""
@@ -99,6 +100,7 @@ class Output:
         programs, what is not a terminal: cells between tabs, uncut."""
         if not rows:
             return [empty]
+        rows = [[visible(cell) for cell in row] for row in rows]
         if not self.terminal:
             return ["\t".join(" ".join(click.unstyle(cell).split()) for cell in row) for row in rows]
         columns = shutil.get_terminal_size().columns
@@ -112,7 +114,7 @@ class Output:
 
     def diff(self, text: str) -> list[str]:
         """The lines of a diff in their colours."""
-        return [self._diff_line(line) for line in text.splitlines()]
+        return [self._diff_line(line) for line in visible(text).removesuffix("\n").split("\n") if text]
 
     def _diff_line(self, line: str) -> str:
         for start, colour in (("+", "green"), ("-", "red"), ("@", "cyan")):
