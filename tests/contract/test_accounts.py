@@ -102,6 +102,20 @@ def test_recalls_are_kept_once_and_forgotten_when_old_and_never_judged(desk: Des
         assert tx.journal.event("w", "e9") is not None
 
 
+def test_recalls_and_feedback_are_listed_and_destroyed_by_their_ids(desk: Desk) -> None:
+    events = [RecallEvent(f"e{n}", "v", START + n, "c", "codex", f"query {n}", ("m1",)) for n in range(3)]
+    with desk.store.write() as tx:
+        tx.journal.events([*reversed(events), RecallEvent("e0", "w", START, "c", "codex", "", ())])
+        for id in ("f1", "f2"):
+            tx.journal.feedback(Feedback(id, "v", START, "c", "a", None, ("m1",), True, None))
+        assert list(tx.journal.recalled("v")) == events
+        tx.journal.remove("v", ["e0", "e2", "not-here"], ["f1"])
+        tx.journal.remove("v", [], [])
+        assert list(tx.journal.recalled("v")) == [events[1]]
+        assert [f.id for f in tx.journal.feedbacks("v")] == ["f2"]
+        assert tx.journal.event("w", "e0") is not None
+
+
 def test_feedback_keeps_yes_no_and_silence_apart(desk: Desk) -> None:
     entries = [
         Feedback("f1", "v", START, "c", "a", "e1", ("m1",), True, False, "because"),
@@ -126,6 +140,8 @@ def test_the_audit_is_read_newest_first(desk: Desk) -> None:
 
 def test_an_idempotency_key_keeps_its_first_memory(desk: Desk) -> None:
     """B152."""
+    desk.known("m1", "m2", "m3")
+    desk.known("m4", vault="w")
     with desk.store.write() as tx:
         assert tx.keys.find("v", "c", "k") is None
         assert tx.keys.put("v", "c", "k", "m1", START)
@@ -133,6 +149,17 @@ def test_an_idempotency_key_keeps_its_first_memory(desk: Desk) -> None:
         assert tx.keys.put("v", "d", "k", "m3", START)
         assert tx.keys.put("w", "c", "k", "m4", START)
         assert [tx.keys.find(*key) for key in (("v", "c", "k"), ("v", "d", "k"), ("w", "c", "k"))] == ["m1", "m3", "m4"]
+
+
+def test_a_key_may_come_before_its_memory_and_is_free_when_that_was_not_stored(desk: Desk) -> None:
+    memory, other = desk.memory("one"), desk.memory("two")
+    with desk.store.write() as tx:
+        assert tx.keys.put("v", "c", "k", memory.id, START)
+        assert tx.keys.put("v", "c", "k", other.id, START)
+        assert tx.memories.add(other, "two")
+        assert not tx.keys.put("v", "c", "k", memory.id, START)
+    with desk.store.read() as tx:
+        assert tx.keys.find("v", "c", "k") == other.id
 
 
 def test_a_lease_has_one_owner_until_it_runs_out(desk: Desk) -> None:

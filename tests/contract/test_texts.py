@@ -89,10 +89,12 @@ def test_a_memory_round_trips(
 def test_links_proposals_and_settings_round_trip(shelf: Desk, texts: list[str], payload: dict[str, object]) -> None:
     a, b, c, d = texts
     with shelf.store.write() as tx:
-        edge = link(a, c, rel=b, agent=d)
+        source = shelf.memory("source", id=tx.new_id())
+        tx.memories.add(source, source.id)
+        edge = link(source.id, c, rel=b, agent=d)
         tx.links.add("v", edge)
-        assert tx.links.around("v", [a]) == [edge]
-        tx.links.remove("v", a, b, c)
+        assert tx.links.around("v", [source.id]) == [edge]
+        tx.links.remove("v", source.id, b, c)
         wish = proposal(tx.new_id(), payload=payload, reason=a, because=b, agent=c, decision_note=d)
         tx.proposals.add(wish)
         assert tx.proposals.get("v", wish.id) == wish

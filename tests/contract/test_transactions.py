@@ -21,8 +21,8 @@ def test_a_write_that_fails_leaves_nothing_behind(desk: Desk) -> None:
     with pytest.raises(RuntimeError, match="stop"), desk.store.write() as tx:  # noqa: PT012
         add(tx, lost)
         tx.memories.purge("v", [kept.id])
-        tx.links.add("v", link("a", "b"))
-        tx.keys.put("v", "c", "k", "m", START)
+        tx.links.add("v", link(lost.id, "b"))
+        tx.keys.put("v", "c", "k", lost.id, START)
         raise RuntimeError("stop")
     with desk.store.read() as tx:
         assert list(tx.memories.stream("v")) == [kept]
@@ -117,7 +117,9 @@ def test_one_of_many_racing_for_a_statement_a_key_or_a_lease_gets_it(desk: Desk)
         barrier.wait()
         with desk.store.write() as tx:
             added = add(tx, desk.memory("the same statement"))
-            return added, tx.keys.put("v", "c", "key", str(n), START), tx.leases.take("job", str(n), 0, 10)
+            own = desk.memory(f"statement {n}")
+            add(tx, own)
+            return added, tx.keys.put("v", "c", "key", own.id, START), tx.leases.take("job", str(n), 0, 10)
 
     with ThreadPoolExecutor(6) as pool:
         outcomes = list(pool.map(race, range(6)))

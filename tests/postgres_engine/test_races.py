@@ -10,8 +10,9 @@ from typing import TypeVar
 import pytest
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import Memory
 from dolmen.store.contract import Tx
-from tests.contract.given import Desk, add, by, unit
+from tests.contract.given import Desk, add, by, change, texts, unit
 
 WRITERS = 6
 T = TypeVar("T")
@@ -57,6 +58,7 @@ def test_one_of_many_writers_changes_a_version_and_the_others_learn_of_it(desk: 
 
 def test_one_of_many_calls_takes_an_idempotency_key(desk: Desk) -> None:
     """B152."""
+    desk.known(*(f"memory{n}" for n in range(WRITERS)))
     taken = at_once(desk, lambda tx, n: tx.keys.put("v", "c", "key", f"memory{n}", tx.now))
     assert sorted(map(str, taken)) == ["False"] * 5 + ["True"]
     with desk.store.read() as tx:
@@ -107,3 +109,29 @@ def test_what_one_process_added_another_finds_at_once(desk: Desk, text: str) -> 
         other = desk.add(f"{text} again")
         add(tx, own := desk.memory(f"{text} of my own"))
         assert {hit.memory for hit in tx.index.match(desk.sight(), [text], 9)} == {memory.id, other.id, own.id}
+
+
+def test_a_change_that_another_was_faster_with_leaves_the_transaction_usable(desk: Desk) -> None:
+    """One item of many fails alone."""
+    memory = desk.add("first")
+    begun = threading.Event()
+
+    def slow() -> None:
+        with desk.store.write() as tx:
+            begun.set()
+            with pytest.raises(DolmenError, match="changed"):
+                change(tx, memory, text="second by the slow one")
+            assert add(tx, desk.memory("the next item"))
+
+    with ThreadPoolExecutor(1) as pool:
+        with desk.store.write() as tx:
+            change(tx, memory, text="second by the fast one")
+            late = pool.submit(slow)
+            begun.wait()
+        late.result()
+    assert sorted(texts(list(_stored(desk)))) == ["second by the fast one", "the next item"]
+
+
+def _stored(desk: Desk) -> list[Memory]:
+    with desk.store.read() as tx:
+        return list(tx.memories.stream("v"))

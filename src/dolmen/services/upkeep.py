@@ -84,7 +84,8 @@ def _page(rt: Runtime, actor: Actor, after: str | None, lease: str, owner: str, 
     with rt.store.write() as tx:
         memories = tx.memories.select(_everything(tx, actor), "oldest", _PAGE, after)
         tx.index.drop(actor.vault, [memory.id for memory in memories])
-        for memory in memories:
+        here = tx.memories.many(actor.vault, [memory.id for memory in memories])  # since then nobody changes them
+        for memory in here.values():
             rebuild(tx, memory, tx.memories.revisions(actor.vault, memory.id) if memory.version > 1 else ())
         last = memories[-1].id if memories else ""
         if marked:

@@ -76,7 +76,9 @@ class Memories(Protocol):
 
     def purge(self, vault: str, ids: Sequence[str]) -> None:
         """Destroys the rows, revisions, tags, links from and to them, idempotency keys, proposals, index entries and
-        vectors, and the recalls that found them with what was said of those. `Store.scrub` then cleans the files."""
+        vectors, and the recalls that found them with what was said of those. `Store.scrub` then cleans the files.
+
+        Whoever is just adding to one of them, in another transaction, is waited for, or fails: nothing stays behind."""
 
     def select(
         self, filter: Filter, order: Order = "newest", limit: int = 50, after: str | None = None
@@ -136,7 +138,11 @@ class Scopes(Protocol):
 
 class Links(Protocol):
     def add(self, vault: str, link: Link) -> bool:
-        """False when the same edge (source, rel, target) is already there; its weight is then updated."""
+        """False when the same edge (source, rel, target) is already there; its weight is then updated. The target need
+        not be here.
+
+        Raises DolmenError `gone` when the source is not.
+        """
 
     def remove(self, vault: str, source: str, rel: str, target: str) -> bool: ...
 
@@ -147,7 +153,8 @@ class Links(Protocol):
 
 
 class Proposals(Protocol):
-    def add(self, proposal: Proposal) -> None: ...
+    def add(self, proposal: Proposal) -> None:
+        """Raises DolmenError `gone` when the memory that it is about is not here."""
 
     def get(self, vault: str, id: str) -> Proposal | None: ...
 
@@ -233,7 +240,8 @@ class Keys(Protocol):
         """The memory id that the first call with this key stored."""
 
     def put(self, vault: str, connection: str, key: str, memory: str, at: int) -> bool:
-        """False when the key is already taken, also by a concurrent call; the first one stays."""
+        """False when the key is already taken, also by a concurrent call; the first one stays. The memory is here, or
+        added later in the same transaction; a key whose memory was not added after all is free."""
 
 
 class Leases(Protocol):

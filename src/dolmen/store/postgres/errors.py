@@ -89,6 +89,11 @@ _BY_STATE: dict[str, Refusal] = {
     "22021": _UNFIT,  # character_not_in_repertoire
     "22P05": _UNFIT,  # untranslatable_character
     "22003": _UNFIT,  # numeric_value_out_of_range
+    "23503": (  # foreign_key_violation
+        "conflict",
+        "The memory that this belongs to was purged by somebody else meanwhile.",
+        "Read the current state, then decide whether it is still needed.",
+    ),
     "23": _CONFLICT,
 }
 

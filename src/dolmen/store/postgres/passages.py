@@ -61,7 +61,9 @@ class PassageWriter:
         self.changed()
 
     def drop(self, vault: str, memories: Sequence[str]) -> None:
-        self._session.run(self._sql["drop"], {"vault": vault, "memories": list(memories)})
+        params = {"vault": vault, "memories": list(memories)}
+        self._session.run(self._sql["hold_rows"], params)
+        self._session.run(self._sql["drop"], params)
         self.changed()
 
     def clear(self, vault: str) -> None:

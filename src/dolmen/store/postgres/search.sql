@@ -73,6 +73,10 @@ SELECT :vault, s.scope_id, old.live, old.model_id, sum(s.n)
 FROM old CROSS JOIN LATERAL (VALUES (old.scope_id, -1), (:scope, 1)) AS s (scope_id, n)
 GROUP BY s.scope_id, old.live, old.model_id;
 
+-- name: hold_rows
+-- Locks memories against everybody who refers to them, and waits for those who are just doing so.
+SELECT id FROM memory WHERE vault_id = :vault AND id = ANY(:memories::text[]) ORDER BY id FOR UPDATE;
+
 -- name: drop
 -- All passages of some memories, for good.
 WITH gone AS (

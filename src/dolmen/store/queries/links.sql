@@ -1,9 +1,10 @@
 -- Typed edges between memories.
 
 -- name: add
--- A new edge; nothing happens when it is there.
+-- A new edge; nothing happens when it is there, or its memory is not.
 INSERT INTO link (vault_id, source_id, rel, target, weight, created_at, agent)
-VALUES (:vault, :source, :rel, :target, :weight, :created_at, :agent)
+SELECT m.vault_id, m.id, :rel, :target, :weight, :created_at, :agent
+FROM memory m WHERE m.vault_id = :vault AND m.id = :source
 ON CONFLICT (vault_id, source_id, rel, target) DO NOTHING;
 
 -- name: weigh

@@ -34,11 +34,12 @@ WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.label = :label AND m.
   AND m.content_key = :content_key AND m.status IN ('proposed', 'active') AND m.id <> :id;
 
 -- name: keep
--- Copies the stored state into the history, if it still has the version that the writer saw.
+-- Copies the stored state into the history, if it still has the version that the writer saw and nobody was faster.
 INSERT INTO revision (vault_id, id, version, at, op, change_agent, change_person, change_connection, reason, {columns})
 SELECT m.vault_id, m.id, m.version, :at, :op, :agent, :person, :connection, :reason, {m_columns}
 FROM memory m
-WHERE m.vault_id = :vault AND m.id = :id AND m.version = :version;
+WHERE m.vault_id = :vault AND m.id = :id AND m.version = :version
+ON CONFLICT (vault_id, id, version) DO NOTHING;
 
 -- name: replace
 -- The new state, if the old one still has the version that the writer saw.
@@ -110,7 +111,7 @@ WHERE m.vault_id = :vault AND (
 INSERT INTO revision (vault_id, id, version, at, op, change_agent, change_person, change_connection, reason, {columns})
 VALUES (
     :vault, :id, :revision, :at, :op, :change_agent, :change_person, :change_connection, :reason, {values}
-);
+) ON CONFLICT (vault_id, id, version) DO NOTHING;
 
 -- name: purge_memories
 -- The rows themselves.
@@ -129,12 +130,12 @@ DELETE FROM link WHERE vault_id = :vault AND (source_id IN (:ids...) OR target I
 DELETE FROM idempotency WHERE vault_id = :vault AND memory_id IN (:ids...);
 
 -- name: purge_events
--- Recalls that found one of them.
-DELETE FROM recall_event WHERE vault_id = :vault AND refs LIKE :named;
+-- Recalls that found one of them. `{named}` says which.
+DELETE FROM recall_event WHERE vault_id = :vault AND ({named});
 
 -- name: purge_feedback
 -- What was said of answers with one of them.
-DELETE FROM feedback WHERE vault_id = :vault AND refs LIKE :named;
+DELETE FROM feedback WHERE vault_id = :vault AND ({named});
 
 -- name: purge_proposals
 -- What waits to be done to them.

@@ -1,13 +1,17 @@
 -- Writes that wait for a person.
 
 -- name: add
--- A new proposal.
+-- A new proposal; nothing happens when the memory that it is about is not there.
 INSERT INTO proposal (
     vault_id, id, op, memory_id, base_version, payload, reason, because, status, agent, person, connection,
     created_at, decided_at, decided_by, decision_note
-) VALUES (
-    :vault, :id, :op, :memory, :base_version, :payload, :reason, :because, :status, :agent, :person, :connection,
-    :created_at, :decided_at, :decided_by, :decision_note
+)
+SELECT
+    v.id, :id, :op, CAST(:memory AS TEXT), CAST(:base_version AS BIGINT), :payload, :reason, :because, :status, :agent,
+    :person, :connection, :created_at, CAST(:decided_at AS BIGINT), :decided_by, :decision_note
+FROM vault v
+WHERE v.id = :vault AND (
+    CAST(:memory AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.vault_id = v.id AND m.id = :memory)
 );
 
 -- name: select

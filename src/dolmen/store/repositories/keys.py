@@ -25,4 +25,4 @@ class KeyRepository:
             "memory": memory,
             "at": at,
         }
-        return self._session.run(self._sql["put"], params) > 0
+        return any(self._session.run(self._sql[name], params) for name in ("put", "take_over"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dolmen.domain.memory import Link
+from dolmen.store.repositories.history import gone
 from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import chunks, queries
 
@@ -28,7 +29,8 @@ class LinkRepository:
         }
         if self._session.run(self._sql["add"], params):
             return True
-        self._session.run(self._sql["weigh"], params)
+        if not self._session.run(self._sql["weigh"], params):
+            raise gone(link.source)
         return False
 
     def remove(self, vault: str, source: str, rel: str, target: str) -> bool:

@@ -94,9 +94,14 @@ class MemoryRepository:
             for name in ("revisions", "links", "keys", "proposals", "memories"):
                 query, params = self._sql[f"purge_{name}"].spread(ids=chunk)
                 self._session.run(query, params | {"vault": vault})
-        for id in ids:  # what was asked when it was found may repeat its words
-            for name in ("events", "feedback"):
-                self._session.run(self._sql[f"purge_{name}"], {"vault": vault, "named": f'%"{id}"%'})
+            self._purge_journal(vault, chunk)
+
+    def _purge_journal(self, vault: str, ids: Sequence[str]) -> None:
+        """What was asked when a memory was found may repeat its words."""
+        named = " OR ".join(f"refs LIKE :named_{n}" for n in range(len(ids)))
+        params: dict[str, Value] = {f"named_{n}": f'%"{id}"%' for n, id in enumerate(ids)}
+        for name in ("events", "feedback"):
+            self._session.run(self._sql[f"purge_{name}"].fill(named=named), params | {"vault": vault})
 
     # -------------------------------------------------------------------------------------------------------- reads
     def get(self, vault: str, id: str) -> Memory | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.store.mapping import dump
+from dolmen.store.repositories.history import gone
 from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import chunks, queries
 
@@ -37,7 +38,8 @@ class ProposalRepository:
             "decided_by": proposal.decided_by,
             "decision_note": proposal.decision_note,
         }
-        self._session.run(self._sql["add"], params)
+        if not self._session.run(self._sql["add"], params):
+            raise gone(proposal.memory or "")
 
     def get(self, vault: str, id: str) -> Proposal | None:
         found = self._some("AND id = :id", {"vault": vault, "id": id})

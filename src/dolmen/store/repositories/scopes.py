@@ -74,7 +74,8 @@ class ScopeRepository:
         now = self._session.now
         change = Change(now, "alias", "dolmen", "", "local", "both projects said the same")
         for id, version, twin in self._session.all(self._sql["twins"], params):
-            keep(self._session, vault, id, version, change)
+            if not keep(self._session, vault, id, version, change):
+                continue  # somebody has just changed it: if it still says the same, the move below is refused
             changed = {"vault": vault, "id": id, "version": version, "twin": twin, "now": now}
             self._session.run(self._sql["supersede"], changed)
             self._index.set_live(vault, id, False)

@@ -118,12 +118,16 @@ CREATE INDEX memory_expiry ON memory (vault_id, expires_at) WHERE expires_at IS 
 CREATE UNIQUE INDEX memory_statement ON memory (vault_id, scope_id, label, kind, content_key)
     WHERE status IN ('proposed', 'active');
 
+-- What belongs to a memory refers to it, so that a purge waits for those who are just adding to it and they for the
+-- purge: no word of it stays behind. `link.target` does not: it may name a memory that is not here yet.
+
 -- The current tags once more, so that they can be looked up.
 CREATE TABLE memory_tag (
     vault_id  text COLLATE "C" NOT NULL,
     tag       text COLLATE "C" NOT NULL,
     memory_id text COLLATE "C" NOT NULL,
-    PRIMARY KEY (vault_id, tag, memory_id)
+    PRIMARY KEY (vault_id, tag, memory_id),
+    FOREIGN KEY (vault_id, memory_id) REFERENCES memory (vault_id, id) ON DELETE CASCADE
 ) PARTITION BY HASH (vault_id);
 CREATE TABLE memory_tag_0 PARTITION OF memory_tag FOR VALUES WITH (MODULUS 8, REMAINDER 0);
 CREATE TABLE memory_tag_1 PARTITION OF memory_tag FOR VALUES WITH (MODULUS 8, REMAINDER 1);
@@ -173,6 +177,7 @@ CREATE TABLE revision (
     attrs             text COLLATE "C" NOT NULL,
     text              text COLLATE "C" NOT NULL,
     PRIMARY KEY (vault_id, id, version),
+    FOREIGN KEY (vault_id, id) REFERENCES memory (vault_id, id) ON DELETE CASCADE,
     FOREIGN KEY (vault_id, scope_id) REFERENCES scope (vault_id, id)
 ) PARTITION BY HASH (vault_id);
 CREATE TABLE revision_0 PARTITION OF revision FOR VALUES WITH (MODULUS 8, REMAINDER 0);
@@ -192,7 +197,8 @@ CREATE TABLE link (
     weight     double precision NOT NULL,
     created_at bigint NOT NULL,
     agent      text COLLATE "C" NOT NULL,
-    PRIMARY KEY (vault_id, source_id, rel, target)
+    PRIMARY KEY (vault_id, source_id, rel, target),
+    FOREIGN KEY (vault_id, source_id) REFERENCES memory (vault_id, id) ON DELETE CASCADE
 ) PARTITION BY HASH (vault_id);
 CREATE TABLE link_0 PARTITION OF link FOR VALUES WITH (MODULUS 8, REMAINDER 0);
 CREATE TABLE link_1 PARTITION OF link FOR VALUES WITH (MODULUS 8, REMAINDER 1);
@@ -204,15 +210,17 @@ CREATE TABLE link_6 PARTITION OF link FOR VALUES WITH (MODULUS 8, REMAINDER 6);
 CREATE TABLE link_7 PARTITION OF link FOR VALUES WITH (MODULUS 8, REMAINDER 7);
 CREATE INDEX link_target ON link (vault_id, target);
 
--- A repeated call with the same key gets the same memory back.
+-- A repeated call with the same key gets the same memory back. The key is taken before its memory is stored.
 CREATE TABLE idempotency (
     vault_id   text COLLATE "C" NOT NULL,
     connection text COLLATE "C" NOT NULL,
     key        text COLLATE "C" NOT NULL,
     memory_id  text COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
-    PRIMARY KEY (vault_id, connection, key)
+    PRIMARY KEY (vault_id, connection, key),
+    FOREIGN KEY (vault_id, memory_id) REFERENCES memory (vault_id, id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
 );
+CREATE INDEX idempotency_memory ON idempotency (vault_id, memory_id);
 
 CREATE TABLE proposal (
     vault_id      text COLLATE "C" NOT NULL,
@@ -231,7 +239,8 @@ CREATE TABLE proposal (
     decided_at    bigint,
     decided_by    text COLLATE "C" NOT NULL,
     decision_note text COLLATE "C" NOT NULL,
-    PRIMARY KEY (vault_id, id)
+    PRIMARY KEY (vault_id, id),
+    FOREIGN KEY (vault_id, memory_id) REFERENCES memory (vault_id, id) ON DELETE CASCADE
 );
 CREATE INDEX proposal_status ON proposal (vault_id, status, created_at);
 CREATE INDEX proposal_memory ON proposal (vault_id, memory_id);
@@ -326,7 +335,8 @@ CREATE TABLE passage (
                 || replace(tokens, ' ', ' ' || (CASE live WHEN 1 THEN 's' ELSE 'x' END) || scope_id || ':'),
             ' '))
     ) STORED,
-    PRIMARY KEY (vault_id, id)
+    PRIMARY KEY (vault_id, id),
+    FOREIGN KEY (vault_id, memory_id) REFERENCES memory (vault_id, id) ON DELETE CASCADE
 ) PARTITION BY HASH (vault_id);
 CREATE TABLE passage_0 PARTITION OF passage FOR VALUES WITH (MODULUS 8, REMAINDER 0);
 CREATE TABLE passage_1 PARTITION OF passage FOR VALUES WITH (MODULUS 8, REMAINDER 1);

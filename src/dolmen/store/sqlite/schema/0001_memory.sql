@@ -173,6 +173,7 @@ CREATE TABLE idempotency (
     created_at INTEGER NOT NULL,
     PRIMARY KEY (vault_id, connection, key)
 ) WITHOUT ROWID;
+CREATE INDEX idempotency_memory ON idempotency (vault_id, memory_id);
 
 CREATE TABLE proposal (
     vault_id      TEXT NOT NULL,
