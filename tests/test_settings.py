@@ -67,7 +67,7 @@ def test_a_variable_is_read_as_its_type(variable: str, value: str, name: str, ex
 
 
 def test_a_path_may_begin_at_home() -> None:
-    """Not among the parameters above: each worker of a test run has a home of its own, and would collect other tests."""
+    """Not among the parameters above: each worker of a run has a home of its own, and would collect other tests."""
     found = load(environment={"DOLMEN_LOG_FILE": "~/dolmen.log"}).settings.log_file
     assert found == str(Path("~/dolmen.log").expanduser())
 

@@ -152,7 +152,8 @@ def test_a_memory_keeps_every_field_that_it_was_given(served: Served) -> None:
     assert found["source"] == "team meeting"
     assert found["expires"]
     assert found["links"] == [{"rel_type": "relates_to", "to": old}]
-    again = served.call("remember", memories=[{"content": "Deploys go out on Fridays.", "key": "deploy-day"}])["results"][0]
+    retried = served.call("remember", memories=[{"content": "Deploys go out on Fridays.", "key": "deploy-day"}])
+    [again] = retried["results"]
     assert again["ref"] == ref
     assert again["idempotent"] is True
     assert served.call("read", ref=old)["superseded_by"] == ref

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -37,31 +38,38 @@ def forget(here: Here, refs: tuple[str, ...], invalid: bool, reason: str, dry_ru
 
 
 @click.command()
-@click.argument("refs", nargs=-1, required=True)
+@click.argument("refs", nargs=-1)
+@click.option("--containing", metavar="WORDS", help="Instead of refs: whatever holds these words, now or ever.")
 @click.option("--reason", default="", help="Why; kept in the audit.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @command
-def purge(here: Here, refs: tuple[str, ...], reason: str, yes: bool, dry_run: bool) -> None:
+def purge(here: Here, refs: tuple[str, ...], containing: str | None, reason: str, yes: bool, dry_run: bool) -> None:
     """Destroy memories and their history for good.
 
-    Nothing brings them back.
+    With --containing, in every project: texts, titles, old versions, next steps, and the recalls and feedback that
+    hold the words. Nothing brings them back.
     """
     from dolmen.services.forget import forget as take_away
     from dolmen.services.listing import full_ref
     from dolmen.services.requests import Forget
 
+    if bool(refs) == bool(containing):
+        raise click.UsageError("Give refs, or --containing WORDS.")
     with here.vault() as (rt, actor):
-        full = tuple(full_ref(rt, actor, ref) for ref in refs)
-        would = take_away(rt, actor, Forget(refs=full, mode="purge", dry_run=True))
+        asked = Forget(refs=tuple(full_ref(rt, actor, ref) for ref in refs), query=containing, mode="purge")
+        would = take_away(rt, actor, replace(asked, dry_run=True))
         if dry_run:
             _say(here, would)
             return
         if not yes and not here.out.as_json:
             for ref, text in zip(would.refs, would.texts, strict=True):
                 here.out.note(f"{present.short(ref)}  {shorten(text, 90)}")
-        here.confirm(f"Destroy {len(full)} {'memory' if len(full) == 1 else 'memories'} for good?", yes=yes)
-        _say(here, take_away(rt, actor, Forget(refs=full, mode="purge", reason=reason)))
+            for trace in would.traces:
+                here.out.note(shorten(trace, 100))
+        number = len(would.refs)
+        here.confirm(f"Destroy {number} {'memory' if number == 1 else 'memories'} for good?", yes=yes)
+        _say(here, take_away(rt, actor, replace(asked, reason=reason)))
 
 
 def _say(here: Here, answer: Forgotten) -> None:
@@ -71,4 +79,7 @@ def _say(here: Here, answer: Forgotten) -> None:
         + (f": {shorten(answer.texts[n], 80)}" if answer.texts else "")
         for n, ref in enumerate(answer.refs)
     ]
+    lines += [shorten(trace, 100) for trace in answer.traces]
+    if answer.truncated:
+        lines.append("There is more: run it again.")
     here.out.result(present.plain(answer), lines)
