@@ -291,6 +291,7 @@ def life(engine_url: str) -> Iterator[type[Life]]:
     store.close()
 
 
-def test_a_memorys_life_is_what_the_model_says(life: type[Life]) -> None:
+@pytest.mark.parametrize("lives", [4, pytest.param(25, marks=pytest.mark.slow)])
+def test_a_memorys_life_is_what_the_model_says(life: type[Life], lives: int) -> None:
     """DESIGN rules 1 and 2."""
-    run_state_machine_as_test(life, settings=settings(max_examples=25, stateful_step_count=25, deadline=None))  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(life, settings=settings(max_examples=lives, stateful_step_count=25, deadline=None))  # type: ignore[no-untyped-call]

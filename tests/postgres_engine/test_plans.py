@@ -26,7 +26,7 @@ SEARCH = queries("search", "postgres")
 
 @pytest.fixture(scope="module")
 def filled(new_module_store: NewStore) -> Iterator[Desk]:
-    """4,000 memories in project P and 30 in Q, with vectors of 8 dimensions."""
+    """2,000 memories in project P and 30 in Q, with vectors of 8 dimensions."""
     clock = Clock()
     store = PostgresStore(new_module_store("postgres"), clock, rising(clock))
     desk = Desk(store, clock)
@@ -34,7 +34,7 @@ def filled(new_module_store: NewStore) -> Iterator[Desk]:
         tx.accounts.add_vault("v", "Ada's", "o", "Ada")
     with store.write() as tx:
         model = tx.index.model("m", 8, 1)
-        scopes = ["project:p"] * 4000 + ["project:q"] * 30
+        scopes = ["project:p"] * 2000 + ["project:q"] * 30
         made = [desk.memory(f"heron number{n}", scope=scope) for n, scope in enumerate(scopes)]
         for memory in made:
             assert tx.memories.add(memory, memory.text)

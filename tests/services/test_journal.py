@@ -64,7 +64,8 @@ def test_many_records_are_written_without_anybody_asking(house: House) -> None:
     for number in range(5):
         buffer.audit(audit(number))
     for writer in set(threading.enumerate()) - before:
-        writer.join()  # it ends when nothing is left to write
+        if writer.name == "dolmen-journal":  # a pool of connections may have been replaced, too: its threads stay
+            writer.join()  # it ends when nothing is left to write
     with house.rt.store.read() as tx:
         assert len([row for row in tx.journal.audited("main") if row.op == "recall"]) == 5
 

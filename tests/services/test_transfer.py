@@ -153,6 +153,20 @@ def test_importing_twice_or_going_on_after_a_kill_adds_nothing_twice(house: Hous
     assert state(other) == state(house)
 
 
+def test_a_dry_run_knows_what_it_has_rolled_back(house: House, other: House) -> None:
+    """A link and a proposal may come many lines after their memory."""
+    ref = house.stored("The first of many")
+    for n in range(110):
+        house.stored(f"Number {n} of many")
+    link(house.rt, house.owner, ref, "depends_on", "elsewhere")
+    wish = Edit(ref, "amend", content="The very first")
+    edit(house.rt, house.actor(mode="suggest", connection="key-2"), wish)
+    lines = list(export(house.rt, house.owner))
+    told = import_(other.rt, other.owner, lines, dry_run=True)
+    assert (told.refusals, told.imported["link"], told.imported["proposal"]) == (0, 1, 1)
+    assert told.imported == import_(other.rt, other.owner, lines).imported
+
+
 def test_a_dry_run_tells_the_same_and_writes_nothing(house: House, other: House) -> None:
     full(house)
     lines = list(export(house.rt, house.owner))

@@ -264,6 +264,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 def test_a_write_waits_for_its_turn_only_however_greedy_other_processes_are(desk: Desk, path: Path) -> None:
     """Without a queue, a write waited up to twelve seconds behind three that never pause."""
     command = [sys.executable, "-c", GREEDY, f"sqlite:///{path}", "4"]
