@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -49,6 +50,17 @@ def pytest_configure(config: pytest.Config) -> None:
         GIT_COMMITTER_NAME="Ada",
         GIT_COMMITTER_EMAIL="ada@example.org",
     )
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_they_were() -> Iterator[None]:
+    """A command that is called in process sets logging up for its process; the next test starts without that."""
+    loggers = [logging.getLogger(name) for name in ("", "dolmen", "uvicorn", "uvicorn.error", "uvicorn.access", "mcp")]
+    before = [(one, one.level, one.propagate, one.disabled, list(one.handlers)) for one in loggers]
+    yield
+    for one, level, propagate, disabled, handlers in before:
+        one.setLevel(level)
+        one.propagate, one.disabled, one.handlers = propagate, disabled, handlers
 
 
 @pytest.fixture(scope="session")
