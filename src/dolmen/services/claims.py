@@ -25,13 +25,26 @@ def claim_of(
 ) -> Claim:
     """A memory as an answer to a recall: whole when it is short, else around the passage that was found."""
     start, end = excerpt(memory.text, *spans.get(found.passage, (0, 0)))
+    return replace(
+        quoted(memory, start, end, round(found.score, 4)),
+        superseded_by=memory.superseded_by,
+        links=links.get(memory.id, ()),
+        source=memory.source if "sources" in request.include else "",
+        weak=found.weak,
+        neighbors=_neighbors(tx, memory) if "neighbors" in request.include else (),
+        explain=found.parts if "explain" in request.include else None,
+    )
+
+
+def quoted(memory: Memory, start: int, end: int, score: float) -> Claim:
+    """A stretch of a memory with its provenance."""
     whole = (start, end) == (0, len(memory.text))
     return Claim(
         ref=memory.id,
         text=memory.text[start:end],
         kind=memory.kind,
         scope=memory.scope,
-        score=round(found.score, 4),
+        score=score,
         status=memory.status,
         trust=memory.trust,
         verification=memory.verification,
@@ -41,12 +54,6 @@ def claim_of(
         title=memory.title,
         tags=memory.tags,
         span=None if whole else (start, end),
-        superseded_by=memory.superseded_by,
-        links=links.get(memory.id, ()),
-        source=memory.source if "sources" in request.include else "",
-        weak=found.weak,
-        neighbors=_neighbors(tx, memory) if "neighbors" in request.include else (),
-        explain=found.parts if "explain" in request.include else None,
         memory=memory,
     )
 

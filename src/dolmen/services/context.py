@@ -10,6 +10,7 @@ from dolmen.domain.memory import HANDOFF, KINDS, SUMMARY, Kind, Memory
 from dolmen.domain.packing import CLAIM_OVERHEAD, clamp, cost, excerpt
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.services.claims import price as pricing
+from dolmen.services.claims import quoted
 from dolmen.services.requests import Brief, Claim, ContextRequest, HandoffView
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for, visible
@@ -109,21 +110,4 @@ def _stale_last(memories: Iterable[Memory]) -> Sequence[Memory]:
 def claim_of(memory: Memory, limit: int = 0, score: float = 0.0) -> Claim:
     """A memory as a line of a brief: whole when it is short, its beginning when it is long."""
     start, end = excerpt(memory.text, 0, min(len(memory.text), limit or len(memory.text)), limit or 1_500)
-    whole = (start, end) == (0, len(memory.text))
-    return Claim(
-        ref=memory.id,
-        text=memory.text[start:end],
-        kind=memory.kind,
-        scope=memory.scope,
-        score=score,
-        status=memory.status,
-        trust=memory.trust,
-        verification=memory.verification,
-        agent=memory.agent,
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        title=memory.title,
-        tags=memory.tags,
-        span=None if whole else (start, end),
-        memory=memory,
-    )
+    return quoted(memory, start, end, score)
