@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -36,9 +37,9 @@ def main() -> None:
     given = arguments()
     sizes = sorted(map(int, given.sizes.split(",")))
     doors, models = given.doors.split(","), given.models.split(",")
+    peers = [] if given.no_peer else runs.peer(sizes, doors, given.calls)
     rows: list[runs.Row] = []
     starts: list[starting.Start] = []
-    peers = [] if given.no_peer else runs.peer(sizes, doors, given.calls)
     embedder = choose(EmbedderSettings("auto")).embedder
     stand_in = StandIn(embedder, given.cache) if "auto" in models else None
     for name in given.engines.split(","):
@@ -54,10 +55,20 @@ def main() -> None:
                         run = runs.Run(engine, url, size, model, door, given.calls)
                         rows.append(anyio.run(runs.measure, run))
                         print(tables.line(rows[-1]), file=sys.stderr, flush=True)
+                        _keep(rows, peers, starts, None)
             starts += [starting.measure(engine, url, sizes[-1], door) for door in doors]
     shares = runs.model_share(embedder, given.calls) if "auto" in models else None
-    report = tables.report(machine(), rows, peers, starts, shares)
-    print(report)
+    _keep(rows, peers, starts, shares)
+    print(tables.report(machine(), rows, peers, starts, shares))
+
+
+def _keep(
+    rows: Sequence[runs.Row],
+    peers: Sequence[runs.Row],
+    starts: Sequence[starting.Start],
+    shares: dict[str, float] | None,
+) -> None:
+    """Writes what is there so far: a long run that is broken off has not been for nothing."""
     OUT.mkdir(exist_ok=True)
     found = {"rows": list(map(asdict, rows)), "peers": list(map(asdict, peers)), "starts": list(map(asdict, starts))}
     (OUT / "latency.json").write_text(json.dumps({"machine": machine(), **found, "model": shares}, indent=1))

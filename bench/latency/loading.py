@@ -81,7 +81,7 @@ def fill(url: str, first: int, last: int, stand_in: StandIn | None) -> float:
             _progress("stored", at + len(numbers), last)
         used = time.process_time() - started
         if stand_in is not None:
-            upkeep.backfill(rt, progress=lambda done: _progress("embedded", done, last - first))
+            upkeep.backfill(rt)
         store.tidy()
         return 1000 * used / max(1, last - first)
     finally:
