@@ -49,9 +49,7 @@ def local_actor(
     human: bool = False,
 ) -> Actor:
     """The owner, acting on their own machine without a key."""
-    vault = ensure_vault(rt)
-    with rt.store.read() as tx:
-        owner = tx.accounts.owner(vault)
+    vault, owner = rt.home(lambda: _home(rt))
     return Actor(
         vault=vault,
         person=owner,
@@ -62,6 +60,12 @@ def local_actor(
         toolset=toolset,
         human=human,
     )
+
+
+def _home(rt: Runtime) -> tuple[str, str]:
+    vault = ensure_vault(rt)
+    with rt.store.read() as tx:
+        return vault, tx.accounts.owner(vault)
 
 
 def create_key(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _HEALTH_FOR = 10.0
 """Seconds that an answer about the index is good enough: counting a large vault for each recall would cost more than it
 tells."""
+_HOME_FOR = 5.0
+"""Seconds that the owner of this machine's vault is remembered, as long as a key is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,17 @@ class Runtime:
     journal: JournalBuffer
     options: Options = field(default_factory=Options)
     keys: KeyCache = field(default_factory=KeyCache)
+    _home: list[tuple[float, str, str]] = field(default_factory=list)
     _health: dict[tuple[str, int | None], tuple[float, IndexHealth]] = field(default_factory=dict)
+
+    def home(self, find: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+        """The vault and the owner of this machine's user, from `find`; at most five seconds old."""
+        for at, vault, owner in self._home:
+            if time.monotonic() - at < _HOME_FOR:
+                return vault, owner
+        vault, owner = find()
+        self._home[:] = [(time.monotonic(), vault, owner)]
+        return vault, owner
 
     def index_health(self, tx: Tx, vault: str, model: int | None) -> IndexHealth:
         """How much of a vault's live text has vectors; at most ten seconds old."""
