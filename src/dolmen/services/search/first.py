@@ -1,30 +1,18 @@
-"""The one search behind every door: filter, words and meaning, fusion, signals.
-
-The query is prepared before the transaction (`prepare`), searched inside it (`search`). Every leg that could not run is
-named, never silently missing.
-"""
+"""The first stage, inside the caller's transaction: filter, words and meaning, fusion, signals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dolmen.domain.memory import Memory
 from dolmen.domain.ranking import K1, POOL, B, Background, Facts, Lexical, Ranked, bm25, fuse, order, signals
-from dolmen.domain.secrets import redact
-from dolmen.domain.text import analyze, clean, weight
-from dolmen.domain.timeframe import temporal_intent
-from dolmen.models.contract import ModelUnavailable
-from dolmen.services.runtime import Runtime
+from dolmen.domain.text import weight
+from dolmen.services.search.query import Query
 from dolmen.store.contract import Filter, Hit, Tx
 
-if TYPE_CHECKING:
-    from dolmen.models.contract import Vector
-
-QUERY_LIMIT = 2_000
-TOKENS_LIMIT = 48
 _ALONE = 64
 """Candidates whose tokens are looked at when words decide alone."""
 COMMON = 1_000
@@ -32,21 +20,6 @@ COMMON = 1_000
 _SPARE = 10
 CANDIDATES = 2_000
 """Passages that the candidate tokens may touch together: what keeps recall flat as a vault grows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query as the legs need it."""
-
-    text: str
-    tokens: tuple[str, ...]
-    vector: Vector | None
-    model: str
-    dim: int
-    notes: tuple[str, ...] = ()
-    recent: bool = False
-    unrelated: float | None = None
-    """Cosine up to which a passage has nothing to do with the question, where the model knows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,41 +47,6 @@ class Result:
     notes: tuple[str, ...]
     frequencies: Mapping[str, int]
     """Per query token: passages in sight that have it."""
-
-
-def prepare(rt: Runtime, text: str) -> Query:
-    """Cleans, redacts and cuts the query (C-148, C-300), makes its tokens and, when the model is there, its vector."""
-    notes: list[str] = []
-    text, replaced = clean(text)
-    if replaced:
-        notes.append("characters that no text can hold were replaced")
-    if len(text) > QUERY_LIMIT:
-        notes.append(f"the query was cut from {len(text)} to {QUERY_LIMIT} characters")
-        text = text[:QUERY_LIMIT]
-    text, kinds = redact(text)
-    if kinds:
-        notes.append(f"secrets in the query were redacted: {', '.join(sorted(set(kinds)))}")
-    tokens = sorted(analyze(text, query=True), key=weight, reverse=True)[:TOKENS_LIMIT]
-    # What has no word in it has no meaning either: a model would still put it near something.
-    vector, unrelated, note = _embed(rt, text) if tokens else (None, None, "")
-    if note:
-        notes.append(note)
-    embedder = rt.embedder
-    model, dim = (embedder.model, embedder.dim) if embedder and vector is not None else ("", 0)
-    return Query(text, tuple(tokens), vector, model, dim, tuple(notes), temporal_intent(text), unrelated)
-
-
-def _embed(rt: Runtime, text: str) -> tuple[Vector | None, float | None, str]:
-    embedder = rt.embedder
-    if embedder is None:
-        return None, None, ""
-    if not embedder.ready:
-        embedder.warm()
-        return None, None, "searched by words only: the embedding model is still loading"
-    try:
-        return embedder.embed_query(text), embedder.unrelated(text), ""
-    except ModelUnavailable as error:
-        return None, None, f"searched by words only: {error.reason}"
 
 
 def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = False) -> Result:
