@@ -53,6 +53,26 @@ def test_when_few_qualify_all_of_them_come_however_many_others_match(desk: Desk)
     assert len(desk.found(desk.sight("user", "project:big"), "heron", 2000)) == 1007
 
 
+def test_the_likeliest_say_as_much_in_fewer_words(desk: Desk) -> None:
+    with desk.store.write() as tx:
+        for n in range(1, 41):
+            add(tx, desk.memory("heron" + " x" * n))
+            add(tx, desk.memory("heron" + " x" * n, status="deleted"))
+    with desk.store.read() as tx:
+        every = tx.index.match(desk.sight(), ["heron", "stork"], 99)
+        kept, average = tx.index.likeliest(desk.sight(), ["heron", "stork"], 99, 10)
+        assert {hit.length for hit in kept} == set(range(2, 12))
+        assert {hit.passage for hit in kept} <= {hit.passage for hit in every}
+        assert kept[0].tokens == "heron x"
+        assert average == sum(hit.length for hit in every) / 40 == 21.5
+        kept, average = tx.index.likeliest(desk.sight(kinds=("error",)), ["heron"], 99, 10)
+        assert (kept, average) == ([], 0)
+        kept, _ = tx.index.likeliest(desk.sight(kinds=("fact",)), ["heron"], 99, 10)
+        assert len(kept) == 10
+        kept, _ = tx.index.likeliest(desk.sight(), ["heron"], 99, 50)
+        assert kept == tx.index.match(desk.sight(), ["heron"], 99)
+
+
 def test_no_query_and_no_room_find_nothing(desk: Desk) -> None:
     desk.add("heron")
     with desk.store.read() as tx:

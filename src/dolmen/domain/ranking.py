@@ -124,11 +124,15 @@ def bm25(
     return found
 
 
+def damped(score: float, length: int, average: float) -> float:
+    """The score of a passage that has each token once, lowered as BM25 lowers it for a long one."""
+    return score / (1 + K1 * (1 - B + B * length / average))
+
+
 def _counts(tokens: Iterable[str], wanted: Mapping[str, float]) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for token in tokens:
-        if token in wanted:
-            counts[token] = counts.get(token, 0) + 1
+    for token in filter(wanted.__contains__, tokens):
+        counts[token] = counts.get(token, 0) + 1
     return counts
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dolmen.domain.memory import Memory
-from dolmen.domain.ranking import K1, POOL, B, Background, Facts, Lexical, Ranked, bm25, fuse, order, signals
+from dolmen.domain.ranking import POOL, Background, Facts, Lexical, Ranked, bm25, fuse, order, signals
 from dolmen.domain.text import weight
 from dolmen.services.search.query import Query
 from dolmen.store.contract import Filter, Hit, Tx
@@ -52,10 +52,10 @@ class Result:
 def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = False) -> Result:
     """The best memories in sight, at most `limit`; those below the floor are no answer and are left out (B023)."""
     total, counts = tx.index.frequencies(sight, query.tokens, COMMON) if query.tokens else (0, {})
-    words = tx.index.match(sight, choose(query.tokens, counts), max(2 * POOL, 2 * limit)) if counts else []
-    average = sum(hit.length for hit in words) / max(1, len(words))
-    if query.vector is None:
-        words = _likeliest(words, average, max(_ALONE, 2 * limit))
+    # Beside vectors each candidate may still matter; words alone decide among those that they put first.
+    keep = max(_ALONE if query.vector is None else 2 * POOL, 2 * limit)
+    chosen = choose(query.tokens, counts)
+    words, average = tx.index.likeliest(sight, chosen, max(2 * POOL, 2 * limit), keep)
     lexical = bm25(query.tokens, _Tokens(words), max(total, len(words)), counts, average)
     lexical = _best(lexical, max(POOL, limit))
     hits = {hit.passage: hit for hit in words}
@@ -85,14 +85,6 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
     legs = ("words",) if query.vector is None else ("words", "meaning")
     return Result(tuple(found[:limit]), memories, legs, query.notes, counts)
-
-
-def _likeliest(hits: list[Hit], average: float, most: int) -> list[Hit]:
-    """Those that BM25 will put first, judged by the weights that they were found with and their lengths. To look at the
-    tokens of all of them would take half the time of a recall by words; beside vectors each may still matter."""
-    if len(hits) <= most:
-        return hits
-    return sorted(hits, key=lambda hit: -hit.score / (1 + K1 * (1 - B + B * hit.length / average)))[:most]
 
 
 class _Tokens(Mapping[int, list[str]]):

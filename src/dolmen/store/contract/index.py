@@ -95,6 +95,10 @@ class Index(Protocol):
         tokens first; each with its tokens. When fewer than `limit` qualify, all of them come. Tokens that are
         everywhere may be left out of the order when there are rarer ones, so that the work stays bounded."""
 
+    def likeliest(self, filter: Filter, tokens: Sequence[str], limit: int, keep: int) -> tuple[list[Hit], float]:
+        """(the `keep` of what `match` would find that BM25 puts first, as far as rarity and length tell, and the length
+        of an average one of all). To read the tokens of all would take a fifth of a recall by words."""
+
     def model(self, name: str, dim: int, at: int) -> int:
         """The id of a vector model, registered on first use (write transactions)."""
 

@@ -33,6 +33,7 @@ class PostgresIndex(PassageWriter):
         self._sights = Sights(session, numbers)
         self._words = WordSearch(session, self._sights, shared.common)
         self.frequencies, self.match = self._words.frequencies, self._words.match
+        self.likeliest = self._words.likeliest
         self._meaning = MeaningSearch(session, self._sights, shared.vectors)
         self.model, self.find_model = self._meaning.model, self._meaning.find_model
         self.nearest, self.background = self._meaning.nearest, self._meaning.background

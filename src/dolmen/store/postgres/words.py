@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, ordinary, passages
+from dolmen.store.indexing import likeliest
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.postgres.sight import Sight, Sights
 from dolmen.store.sql import queries
@@ -85,6 +86,9 @@ class WordSearch:
             return best
         few = None if ordinary(filter) else self._among_few(seen, weights, limit)
         return self._best(seen, where, weights, limit, None) if few is None else few
+
+    def likeliest(self, filter: Filter, tokens: Sequence[str], limit: int, keep: int) -> tuple[list[Hit], float]:
+        return likeliest(self.match(filter, tokens, limit), keep)
 
     # -------------------------------------------------------------------------------------------------- how common
     def _known(self, sight: Sight, where: tuple[str, ...], tokens: Sequence[str], cap: int) -> dict[str, Known]:

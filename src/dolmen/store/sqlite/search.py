@@ -35,7 +35,7 @@ class SqliteIndex:
         vectors = VectorSearch(session, numbers, writer, shared.vectors)
         self.put, self.retire, self.set_live = writer.put, writer.retire, writer.set_live
         self.drop, self.clear, self.move = writer.drop, writer.clear, writer.move
-        self.frequencies, self.match = words.frequencies, words.match
+        self.frequencies, self.match, self.likeliest = words.frequencies, words.match, words.likeliest
         self.model, self.find_model, self.set_vectors = vectors.model, vectors.find_model, vectors.set_vectors
         self.nearest, self.cosines, self.background = vectors.nearest, vectors.cosines, vectors.background
 

@@ -124,6 +124,10 @@ SELECT p.id, p.memory_id, p.tokens, p.length
 FROM passage p CROSS JOIN memory m ON m.n = p.memory_n {joins}
 WHERE p.id IN carray(:ids) AND {where};
 
+-- name: lengths
+-- How many tokens passages have.
+SELECT id, length FROM passage WHERE id IN carray(:ids);
+
 -- name: passing
 -- The same without their tokens.
 SELECT p.id FROM passage p CROSS JOIN memory m ON m.n = p.memory_n {joins}

@@ -11,8 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dolmen.domain.ranking import damped
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, ordinary, passages
+from dolmen.store.indexing import likeliest
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Value
 from dolmen.store.sql import chunks, doubling, queries
@@ -64,7 +66,7 @@ class WordSearch:
         rare_first = sorted((token for token in found if found[token]), key=lambda token: found[token])
         if not rare_first or limit < 1:
             return []
-        weights = {token: math.log1p((total + 0.5) / (found[token] + 0.5)) for token in rare_first}
+        weights = {token: _worth(total, found[token]) for token in rare_first}
         seen = passages(filter, self._numbers.within(filter))
         chosen = _affordable(rare_first, found)
         if found[chosen[0]] > POSTINGS:
@@ -77,6 +79,23 @@ class WordSearch:
             few = None if ordinary(filter) else self._among_few(seen, weights, limit)
             hits = self._best(seen, places, weights, limit, POSTINGS, bound=-1) if few is None else few
         return hits
+
+    def likeliest(self, filter: Filter, tokens: Sequence[str], limit: int, keep: int) -> tuple[list[Hit], float]:
+        scopes, places = self._places(filter)
+        total = self._total(scopes)
+        found = {token: self._frequency(scopes, places, token, PROBE, total) for token in tokens}
+        if keep < limit and ordinary(filter) and 0 < sum(found.values()) <= POSTINGS:
+            weights = {token: _worth(total, number) for token, number in found.items() if number}
+            ranked = self._ranked(places, weights, limit, POSTINGS)
+            if len(ranked) > keep:
+                lengths = dict(self._session.among(self._sql["lengths"], [row[0] for row in ranked]))
+                average = sum(lengths.values()) / len(lengths)
+                ranked.sort(key=lambda row: -damped(row[1], lengths[row[0]], average))
+                seen = passages(filter, self._numbers.within(filter))
+                hits = self._passing(seen, {row[0]: row[1] for row in ranked}, keep)
+                if len(hits) == keep:
+                    return hits, average
+        return likeliest(self.match(filter, tokens, limit), keep)
 
     # ------------------------------------------------------------------------------------------------ where to look
     def _places(self, filter: Filter) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -206,6 +225,10 @@ _POSTINGS = (
     "SELECT id, weight FROM (SELECT rowid AS id, :weight_# AS weight FROM passage_text"
     " WHERE passage_text MATCH :match_# LIMIT :bound)"
 )
+
+
+def _worth(total: int, frequency: int) -> float:
+    return math.log1p((total + 0.5) / (frequency + 0.5))
 
 
 def _affordable(rare_first: list[str], found: dict[str, int]) -> list[str]:
