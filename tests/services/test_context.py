@@ -53,3 +53,32 @@ def test_an_unconfirmed_preference_steers_nobody(house: House) -> None:
     brief = context(house.rt, house.agent, ContextRequest("agree"))
     assert brief.preferences == ()
     assert brief.relevant == ()
+
+
+def test_a_caller_says_which_section_is_filled_first_and_what_the_project_lists(house: House) -> None:
+    """C-194: a toolset has its own order of priority."""
+    decision = house.stored("The parser is recursive descent.", project="app", kind="decision")
+    fact = house.stored("The parser has three passes.", project="app")
+    brief = context(
+        house.rt,
+        house.agent,
+        ContextRequest(
+            "fix the parser",
+            "app",
+            priority=("preferences", "handoff", "recent", "project", "relevant"),
+            project_kinds=("decision", "convention"),
+        ),
+    )
+    assert [c.ref for c in brief.project] == [decision]
+    assert [c.ref for c in brief.relevant] == [fact]
+
+
+def test_a_long_memory_is_quoted_whole_when_the_caller_wants_it_whole(house: House) -> None:
+    text = "Long: " + "we keep it simple. " * 200
+    house.stored(text, project="app", kind="decision")
+    [cut] = context(house.rt, house.agent, ContextRequest(project="app")).project
+    assert len(cut.text) <= 1500
+    [whole] = context(house.rt, house.agent, ContextRequest(project="app", excerpt=None)).project
+    assert whole.text == text
+    poor = context(house.rt, house.agent, ContextRequest(project="app", budget_tokens=300, excerpt=None))
+    assert (poor.project, poor.truncated) == ((), True)

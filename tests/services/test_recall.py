@@ -293,3 +293,11 @@ def test_ports_of_different_services_do_not_compete(house: House) -> None:
     house.stored("The billing service listens on port 8080.")
     house.stored("The search service listens on port 9090.")
     assert house.recall("which port does the service listen on").conflicts == ()
+
+
+def test_without_a_budget_a_recall_gives_as_many_claims_as_were_asked_for(house: House) -> None:
+    """C-148."""
+    for n in range(30):
+        house.stored(f"배포 절차 {n}: " + "배포는 화요일에 한다. " * 120)
+    assert len(house.recall("배포 절차", limit=30).claims) < 30
+    assert len(house.recall("배포 절차", limit=30, budget_tokens=None).claims) == 30

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.memory import Case
+from dolmen.domain.memory import SUMMARY, Case
 from dolmen.domain.values import HOUR
 from dolmen.services import review
 from dolmen.services.edit import edit
@@ -310,3 +310,21 @@ def test_another_vault_sees_nothing(house: House) -> None:
     mine = house.remember("My fact.", stranger, supersedes=(ref,))
     assert mine.error is not None
     assert mine.error["code"] == "not-found"
+
+
+def test_the_same_statement_is_found_under_every_kind_that_the_caller_names(house: House) -> None:
+    """C-110: a toolset's type may stand for several kinds."""
+    ref = house.stored("Use pnpm.", kind="convention")
+    assert house.remember("use pnpm", kind="decision", same=("convention", "procedure")).ref == ref
+    assert house.remember("use pnpm", kind="decision").outcome == "stored"
+
+
+def test_states_that_pass_and_summaries_are_nobodys_likeness(house: House) -> None:
+    """C-111."""
+    house.stored("The staging cluster heron is being rebuilt today.", kind="state", ttl_seconds=3600)
+    house.stored("The staging cluster heron is being rebuilt now.", kind="episode", label=SUMMARY)
+    shown = house.remember("The staging cluster heron is being rebuilt this week.", ttl_seconds=3600)
+    assert shown.similar == ()
+    again = house.remember("The staging cluster heron is being rebuilt this month.")
+    assert [one.ref for one in again.similar] == [shown.ref], "a fact with an expiry is a fact"
+    assert again.similar[0].memory is not None

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import SUMMARY
 from dolmen.domain.values import DAY
 from dolmen.services import review
 from dolmen.services.context import context
@@ -164,3 +165,53 @@ def test_sessions_say_what_they_could_not_keep_as_given(house: House) -> None:
     assert "U+FFFD" in handoff(house.rt, house.agent, Handoff("Stop.", ("a\x00",), "app")).notes[0]
     done = reflect(house.rt, house.agent, Reflection("Fine.", decisions=("Keep\x00 going.",), project="app"))
     assert [bool(result.notes) for result in done.results] == [False, True]
+
+
+def test_a_handoff_names_the_one_that_it_replaces(house: House) -> None:
+    """C-202: linked via `supersedes`."""
+    first = handoff(house.rt, house.agent, Handoff("First state.", project="app"))
+    second = handoff(house.rt, house.agent, Handoff("Second state.", project="app"))
+    assert read(house.rt, house.agent, second.ref).memory.supersedes == first.ref
+
+
+def test_the_same_handoff_left_later_lives_as_long_as_was_asked_for_then(house: House) -> None:
+    first = handoff(house.rt, house.agent, Handoff("State.", project="app", ttl_seconds=3600))
+    retried = handoff(house.rt, house.agent, Handoff("State.", project="app", ttl_seconds=3600))
+    assert (retried.ref, retried.expires_at) == (first.ref, first.expires_at)
+    house.clock.advance(DAY // 48)
+    later = handoff(house.rt, house.agent, Handoff("State.", project="app", ttl_seconds=7200))
+    assert first.expires_at is not None
+    assert later.expires_at is not None
+    assert later.ref == first.ref
+    assert later.expires_at > first.expires_at + 3000 * 1_000_000
+
+
+def test_the_same_handoff_left_after_it_was_picked_up_is_offered_again(house: House) -> None:
+    """C-203."""
+    first = handoff(house.rt, house.agent, Handoff("State.", project="app"))
+    resume(house.rt, house.actor(agent="codex"), "app")
+    again = handoff(house.rt, house.agent, Handoff("State.", project="app"))
+    assert again.ref != first.ref
+    offered = context(house.rt, house.agent, ContextRequest(project="app")).handoff
+    assert offered is not None
+    assert offered.ref == again.ref
+
+
+def test_a_session_summary_replaces_the_earlier_one_however_it_is_stored(house: House) -> None:
+    """C-123: the older one stays as history, linked both ways; another agent's or session's is left alone."""
+    session = replace(house.agent, session="s-1")
+    [first] = reflect(house.rt, session, Reflection("Half of the parser is done.", project="app")).results
+    others = [
+        house.stored("Somebody else's.", replace(session, agent="codex"), kind="episode", label=SUMMARY, project="app"),
+        house.stored("Another session's.", replace(house.agent, session="s-2"), kind="episode", label=SUMMARY),
+    ]
+    second = house.remember("The parser is done.", session, kind="episode", label=SUMMARY, project="app")
+    assert second.superseded == (first.ref,)
+    assert second.memory is not None
+    assert second.memory.supersedes == first.ref
+    assert first.ref is not None
+    assert read(house.rt, house.agent, first.ref).memory.superseded_by == second.ref
+    assert [read(house.rt, house.agent, ref).memory.status for ref in others] == ["active", "active"]
+    again = house.remember("the parser is done", session, kind="episode", label=SUMMARY, project="app")
+    assert (again.outcome, again.ref, again.superseded) == ("duplicate", second.ref, ())
+    assert read(house.rt, house.agent, str(second.ref)).memory.status == "active"

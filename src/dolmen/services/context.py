@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from dolmen.domain.access import require
-from dolmen.domain.memory import HANDOFF, KINDS, SUMMARY, Kind, Memory
+from dolmen.domain.memory import HANDOFF, SUMMARY, Memory
 from dolmen.domain.packing import CLAIM_OVERHEAD, clamp, cost, excerpt
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.services.claims import price as pricing
 from dolmen.services.claims import quoted
-from dolmen.services.requests import Brief, Claim, ContextRequest, HandoffView
+from dolmen.services.requests import Brief, Claim, ContextRequest, HandoffView, Section
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for, visible
-from dolmen.services.search import prepare, search
+from dolmen.services.search import Query, prepare, search
 from dolmen.services.sessions import handoffs, view
 from dolmen.store.contract import Tx
 
 RECENT, RECENT_CHARACTERS = 3, 800
 _EACH = 50
 _RELEVANT = 15
-_PROJECT_KINDS: tuple[Kind, ...] = tuple(k for k in KINDS if k not in ("preference", "episode", "state"))
 
 
 class _Purse:
@@ -33,23 +32,24 @@ class _Purse:
         self.dropped = 0
         self.seen: set[str] = set()
 
+    def pays(self, ref: str, price: int) -> bool:
+        """Whether the memory is bought now; one that costs too much is counted."""
+        if ref in self.seen:
+            return False
+        if price > self.left:
+            self.dropped += 1
+            return False
+        self.left -= price
+        self.used += price
+        self.seen.add(ref)
+        return True
+
     def buy(
-        self, memories: Iterable[Memory], limit: int = 0, scores: dict[str, float] | None = None
+        self, memories: Iterable[Memory], limit: int | None, scores: Mapping[str, float] | None = None
     ) -> tuple[Claim, ...]:
-        bought = []
-        for memory in memories:
-            if memory.id in self.seen:
-                continue
-            claim = claim_of(memory, limit, (scores or {}).get(memory.id, 0.0))
-            price = pricing(claim)
-            if price > self.left:
-                self.dropped += 1
-                continue
-            self.left -= price
-            self.used += price
-            self.seen.add(memory.id)
-            bought.append(claim)
-        return tuple(bought)
+        """What can be had of the memories, each cut to `limit` characters."""
+        claims = (claim_of(memory, limit, (scores or {}).get(memory.id, 0.0)) for memory in memories)
+        return tuple(claim for claim in claims if self.pays(claim.ref, pricing(claim)))
 
 
 def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
@@ -62,23 +62,18 @@ def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
     purse = _Purse(clamp(request.budget_tokens))
     with rt.store.read() as tx:
         scope = scope_for(tx, actor, request.project)
-        sight = visible(tx, actor, request.project)
-        preferences = tx.memories.select(replace(sight, kinds=("preference",)), "importance", _EACH)
-        brief = Brief(scope, preferences=purse.buy(m for m in preferences if m.trust == "user"))
-        brief = replace(brief, handoff=_handoff(tx, actor, scope, purse))
-        summaries = only(tx, actor, scope, kinds=("episode",), labels=(SUMMARY,))
-        brief = replace(brief, recent=purse.buy(tx.memories.select(summaries, limit=RECENT), RECENT_CHARACTERS))
-        if query is not None:
-            # Searched before the project's list is bought, so that the task's own answers are not crowded out by it.
-            result = search(tx, sight, query, limit=_RELEVANT)
-            scores = {f.memory: round(f.score, 4) for f in result.found}
-            brief = replace(brief, relevant=purse.buy((result.memories[f.memory] for f in result.found), 0, scores))
-        if scope != USER_SCOPE:
-            listed = tx.memories.select(only(tx, actor, scope, kinds=_PROJECT_KINDS), "importance", _EACH)
-            brief = replace(brief, project=purse.buy(_stale_last(m for m in listed if m.label != HANDOFF)))
+        filling: Mapping[Section, Callable[[], Any]] = {
+            "preferences": lambda: _preferences(tx, actor, request, purse),
+            "handoff": lambda: _handoff(tx, actor, scope, purse),
+            "recent": lambda: _recent(tx, actor, scope, purse),
+            "project": lambda: _project(tx, actor, scope, request, purse),
+            "relevant": lambda: _relevant(tx, actor, query, request, purse),
+        }
+        sections = {section: filling[section]() for section in request.priority}
     notes = query.notes if query else ()
-    return replace(
-        brief,
+    return Brief(
+        scope,
+        **sections,
         truncated=purse.dropped > 0,
         dropped=purse.dropped,
         used_tokens=purse.used,
@@ -87,27 +82,47 @@ def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
     )
 
 
+def _preferences(tx: Tx, actor: Actor, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
+    sight = visible(tx, actor, request.project, kinds=("preference",))
+    found = tx.memories.select(sight, "importance", _EACH)
+    return purse.buy((m for m in found if m.trust == "user"), request.excerpt)
+
+
 def _handoff(tx: Tx, actor: Actor, scope: str, purse: _Purse) -> HandoffView | None:
     """The latest handoff that nobody has resumed (C-194)."""
     waiting = [m for m in handoffs(tx, actor, scope) if not m.attrs.get("resumed_by")]
     if not waiting:
         return None
     shown = view(waiting[0], "unchanged")
-    price = CLAIM_OVERHEAD + cost(shown.summary, *shown.next_steps)
-    if price > purse.left:
-        purse.dropped += 1
-        return None
-    purse.left -= price
-    purse.used += price
-    purse.seen.add(shown.ref)
-    return shown
+    return shown if purse.pays(shown.ref, CLAIM_OVERHEAD + cost(shown.summary, *shown.next_steps)) else None
+
+
+def _recent(tx: Tx, actor: Actor, scope: str, purse: _Purse) -> tuple[Claim, ...]:
+    summaries = only(tx, actor, scope, kinds=("episode",), labels=(SUMMARY,))
+    return purse.buy(tx.memories.select(summaries, limit=RECENT), RECENT_CHARACTERS)
+
+
+def _project(tx: Tx, actor: Actor, scope: str, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
+    if scope == USER_SCOPE:
+        return ()
+    listed = tx.memories.select(only(tx, actor, scope, kinds=request.project_kinds), "importance", _EACH)
+    return purse.buy(_stale_last(m for m in listed if m.label != HANDOFF), request.excerpt)
+
+
+def _relevant(tx: Tx, actor: Actor, query: Query | None, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
+    if query is None:
+        return ()
+    result = search(tx, visible(tx, actor, request.project), query, limit=_RELEVANT)
+    scores = {found.memory: round(found.score, 4) for found in result.found}
+    return purse.buy((result.memories[found.memory] for found in result.found), request.excerpt, scores)
 
 
 def _stale_last(memories: Iterable[Memory]) -> Sequence[Memory]:
     return sorted(memories, key=lambda m: m.verification == "stale" or "code" in m.attrs)
 
 
-def claim_of(memory: Memory, limit: int = 0, score: float = 0.0) -> Claim:
-    """A memory as a line of a brief: whole when it is short, its beginning when it is long."""
-    start, end = excerpt(memory.text, 0, min(len(memory.text), limit or len(memory.text)), limit or 1_500)
+def claim_of(memory: Memory, limit: int | None, score: float = 0.0) -> Claim:
+    """A memory as a line of a brief: whole when it is short, its beginning when it is longer than `limit`."""
+    length = len(memory.text)
+    start, end = (0, length) if limit is None else excerpt(memory.text, 0, min(length, limit), limit)
     return quoted(memory, start, end, score)

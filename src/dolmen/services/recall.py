@@ -28,6 +28,7 @@ DEPTH = 500
 """How deep a cursor reaches."""
 UNSURE = "No sure answer: these are only near the question."
 _COMPARED, _CONFLICTS = 12, 8
+_ANY = 2**31
 
 
 def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
@@ -95,21 +96,21 @@ def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, res
     spans = tx.index.spans(sight.vault, [f.passage for f in page if f.passage])
     links = links_of(tx, sight.vault, [f.memory for f in page]) if "links" in request.include else {}
     claims = [claim_of(tx, result.memories[f.memory], f, spans, links, request) for f in page]
-    budget = clamp(request.budget_tokens)
+    budget = _ANY if request.budget_tokens is None else clamp(request.budget_tokens)
     kept, used, conflicts = _fitting(tx, sight, claims, page, budget)
     reached = offset + len(kept)
     more = len(result.found) > reached
     notes = query.notes
     if kept and all(claim.weak for claim in kept):
         notes = (*notes, UNSURE)
-    if budget != request.budget_tokens:
+    if request.budget_tokens not in (None, budget):
         notes = (*notes, f"budget_tokens {request.budget_tokens} was taken as {budget}")
     shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else tuple(kept)
     return Pack(
         query=query.text,
         claims=() if request.mode == "cases" else shown,
         cases=_cases(shown, result.memories) if request.mode == "cases" else (),
-        budget=Budget(request.budget_tokens, used, len(claims) - len(kept)),
+        budget=Budget(request.budget_tokens or 0, used, len(claims) - len(kept)),
         conflicts=tuple(conflicts),
         gaps=tuple(_gaps(query, result)),
         partial=more,
@@ -152,7 +153,8 @@ def _conflicts(tx: Tx, sight: Filter, claims: Sequence[Claim], page: Sequence[Fo
             pair = tuple(sorted((claim.ref, str(claim.superseded_by))))
             out[pair] = Conflict((claim.ref, str(claim.superseded_by)), "the first was superseded by the second")
     indexed = {found.memory: found.tokens for found in page}
-    compared = [(c.ref, c.text, _token_set(indexed[c.ref], c.text)) for c in claims[:_COMPARED]]
+    # To analyze every claim again where the search has read its tokens would take a tenth of a recall.
+    compared = [(c.ref, c.text, indexed[c.ref] or " ".join(analyze(c.text))) for c in claims[:_COMPARED]]
     for a, b, why in competing(compared):
         out.setdefault(tuple(sorted((a, b))), Conflict((a, b), why))
     return list(out.values())[:_CONFLICTS]
@@ -160,11 +162,6 @@ def _conflicts(tx: Tx, sight: Filter, claims: Sequence[Claim], page: Sequence[Fo
 
 def _in(sight: Filter, memory: Memory) -> bool:
     return sight.scopes is None or memory.scope in sight.scopes
-
-
-def _token_set(indexed: str, text: str) -> frozenset[str]:
-    """Those of the index where the search has read them: to analyze every claim again takes a tenth of a recall."""
-    return frozenset(indexed.split(" ") if indexed else analyze(text))
 
 
 def _gaps(query: Query, result: Result) -> list[str]:

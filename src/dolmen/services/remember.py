@@ -8,7 +8,7 @@ from typing import Any
 
 from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.memory import BATCH_LIMIT, DEFAULT_IMPORTANCE, Kind, Link, Memory
+from dolmen.domain.memory import BATCH_LIMIT, DEFAULT_IMPORTANCE, SUMMARY, Kind, Link, Memory
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import similarity
@@ -17,7 +17,7 @@ from dolmen.services.indexing import NOTHING, Embedded, embed, index
 from dolmen.services.recording import audit, queue, revise
 from dolmen.services.requests import NewMemory, Outcome, Remembered
 from dolmen.services.runtime import Runtime
-from dolmen.services.scoping import existing, ref_id, scope_for
+from dolmen.services.scoping import existing, only, ref_id, scope_for
 from dolmen.store.contract import Tx
 
 
@@ -107,13 +107,10 @@ def store_one(
         return _retry(tx, actor, item, known)
     scope = scope_for(tx, actor, item.project)
     replaced = [_replaceable(tx, actor, ref, scope) for ref in dict.fromkeys(item.supersedes)]
+    replaced += [old for old in _earlier_summaries(tx, actor, item, scope) if old.id not in {m.id for m in replaced}]
     memory = _memory(tx, actor, item, scope, replaced)
     key = content_key(memory.text)
-    twin = tx.memories.by_content(actor.vault, scope, memory.label, memory.kind, key)
-    if twin is not None and twin.expires_at is not None and twin.expires_at <= tx.now:
-        revise(tx, actor, twin, "expire", status="deleted")
-        twin = None
-    if twin is not None:
+    if twin := _twin(tx, actor, memory, key, item.same):
         return _duplicate(tx, actor, item, twin, replaced)
 
     decision, because = decide(actor, memory.kind, *(old.kind for old in replaced))
@@ -176,6 +173,28 @@ def _replaceable(tx: Tx, actor: Actor, ref: str, scope: str) -> Memory:
     return old
 
 
+def _earlier_summaries(tx: Tx, actor: Actor, item: NewMemory, scope: str) -> list[Memory]:
+    """A session keeps one summary: a new one replaces those of the same agent and session (C-123)."""
+    session = item.session or actor.session
+    if item.label != SUMMARY or not session:
+        return []
+    tx.scopes.lock(actor.vault, scope)  # of two at once, the second finds the first
+    earlier = only(tx, actor, scope, kinds=("episode",), labels=(SUMMARY,), session=session)
+    return [old for old in tx.memories.select(earlier, limit=10) if old.agent == actor.agent]
+
+
+def _twin(tx: Tx, actor: Actor, memory: Memory, key: str, same: Sequence[Kind]) -> Memory | None:
+    """The memory that says this already; one whose time is over makes room."""
+    for kind in dict.fromkeys((memory.kind, *same)):
+        twin = tx.memories.by_content(actor.vault, memory.scope, memory.label, kind, key)
+        if twin is None:
+            continue
+        if twin.expires_at is None or twin.expires_at > tx.now:
+            return twin
+        revise(tx, actor, twin, "expire", status="deleted")
+    return None
+
+
 def _memory(tx: Tx, actor: Actor, item: NewMemory, scope: str, replaced: Sequence[Memory]) -> Memory:
     kind: Kind = item.kind or (replaced[0].kind if replaced else "fact")
     label = item.label or (replaced[0].label if replaced and item.kind is None else "")
@@ -203,7 +222,7 @@ def _memory(tx: Tx, actor: Actor, item: NewMemory, scope: str, replaced: Sequenc
         created_at=made,
         updated_at=tx.now,
         expires_at=None if item.ttl_seconds is None else tx.now + item.ttl_seconds * SECOND,
-        supersedes=replaced[0].id if replaced else None,
+        supersedes=replaced[0].id if replaced else item.replaced,
     )
 
 
@@ -233,7 +252,7 @@ def _activate(tx: Tx, actor: Actor, item: NewMemory, twin: Memory, replaced: Seq
         changes["attrs"] = {**twin.attrs, **item.attrs}
     if item.ttl_seconds is not None:
         changes["expires_at"] = tx.now + item.ttl_seconds * SECOND
-    changes["supersedes"] = replaced[0].id if replaced else None
+    changes["supersedes"] = replaced[0].id if replaced else item.replaced
     active = revise(tx, actor, twin, "approve", said, **changes)
     for proposal in tx.proposals.for_memory(actor.vault, twin.id):
         if proposal.status == "pending" and proposal.op in ("remember", "handoff"):

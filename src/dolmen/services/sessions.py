@@ -22,6 +22,8 @@ from dolmen.store.contract import Tx
 
 STEPS_LIMIT, STEP_LIMIT = 20, 1_000
 REFLECT_LIMIT = 50
+_ABOUT = 60 * SECOND
+"""A handoff left again within this time of the first is a retry."""
 
 
 # -------------------------------------------------------------------------------------------------------------- handoff
@@ -53,15 +55,14 @@ def handoff(rt: Runtime, actor: Actor, request: Handoff) -> HandoffView:
         scope = scope_for(tx, actor, request.project)
         tx.scopes.lock(actor.vault, scope)  # of two at once, the second finds the first
         before = handoffs(tx, actor, scope)
-        same = [m for m in before if m.text == item.content and m.attrs.get("next_steps", []) == list(steps)]
-        if same:
-            return view(same[0], "duplicate", notes=notes)
+        if (same := _same(before, item)) is not None:
+            return view(_prolonged(tx, actor, same, ttl), "duplicate", notes=notes)
         if decide(actor, "state")[0] == "apply":
             twin = tx.memories.by_content(actor.vault, scope, HANDOFF, "state", content_key(item.content))
             fresh = twin.id if twin is not None and twin.status == "proposed" else tx.new_id()
             for old in before:
                 supersede(tx, actor, old, fresh)
-            item = _with_id(item, fresh, before)
+            item = replace(item, id=fresh, replaced=before[0].id if before else None)
         result = store_one(rt, tx, actor, item, embedded, origin="handoff")
         if result.memory is None:
             raise DolmenError("internal", "The handoff was not stored.", "Try again.")
@@ -69,8 +70,19 @@ def handoff(rt: Runtime, actor: Actor, request: Handoff) -> HandoffView:
         return view(result.memory, result.outcome, replaced, result.proposal, notes)
 
 
-def _with_id(item: NewMemory, id: str, before: Sequence[Memory]) -> NewMemory:
-    return replace(item, id=id, attrs={**item.attrs, "replaces": before[0].id} if before else item.attrs)
+def _same(before: Sequence[Memory], item: NewMemory) -> Memory | None:
+    """The handoff that says the same and that nobody has picked up: a retry, not a new state of the work."""
+    steps = item.attrs["next_steps"]
+    waiting = (m for m in before if not m.attrs.get("resumed_by"))
+    return next((m for m in waiting if m.text == item.content and m.attrs.get("next_steps", []) == steps), None)
+
+
+def _prolonged(tx: Tx, actor: Actor, memory: Memory, ttl: int) -> Memory:
+    """With the time that was asked for now, unless that is about the same or the writer has to wait."""
+    expires = tx.now + ttl * SECOND
+    if abs(expires - (memory.expires_at or 0)) < _ABOUT or decide(actor, memory.kind)[0] == "queue":
+        return memory
+    return revise(tx, actor, memory, "amend", "left again", expires_at=expires)
 
 
 def resume(rt: Runtime, actor: Actor, project: str | None = None) -> HandoffView | None:
@@ -122,6 +134,7 @@ def view(
         superseded=superseded,
         proposal=proposal,
         notes=notes,
+        memory=memory,
     )
 
 
@@ -166,21 +179,7 @@ def _checked(item: NewMemory) -> NewMemory | Remembered:
 
 
 def _keep(rt: Runtime, tx: Tx, actor: Actor, item: NewMemory, embedded: Embedded) -> Remembered:
-    if item.label == SUMMARY:
-        _retire_summary(tx, actor, item)
     return store_one(rt, tx, actor, item, embedded, origin="reflect")
-
-
-def _retire_summary(tx: Tx, actor: Actor, item: NewMemory) -> None:
-    session = item.session or actor.session
-    if not session or decide(actor, "episode")[0] == "queue":
-        return
-    scope = scope_for(tx, actor, item.project)
-    tx.scopes.lock(actor.vault, scope)
-    earlier = only(tx, actor, scope, kinds=("episode",), labels=(SUMMARY,), session=session)
-    for old in tx.memories.select(earlier, limit=10):
-        if old.agent == actor.agent:
-            revise(tx, actor, old, "supersede", "a newer summary of the same session", status="superseded")
 
 
 def _parts(request: Reflection) -> list[tuple[str, NewMemory]]:

@@ -34,9 +34,9 @@ def similar(
     """Up to three active memories of the same scope that are close to the new one.
 
     Close means a calibrated cosine of at least 1 - `max_distance`, or a trigram similarity of at least
-    `similar_trigrams`. Session summaries, handoffs and memories with an expiry are not checked.
+    `similar_trigrams`. Session summaries and temporary states such as handoffs are neither checked nor shown.
     """
-    if memory.label in (HANDOFF, SUMMARY) or memory.expires_at is not None:
+    if _passing(memory):
         return ()
     near = Filter(vault=memory.vault, scopes=(memory.scope,), now=tx.now)
     by_meaning = _by_meaning(rt, tx, near, embedded)
@@ -47,11 +47,17 @@ def similar(
     scored: list[tuple[float, Memory]] = []
     own = trigrams(memory.text)
     for other in found.values():
+        if _passing(other):
+            continue
         alike = shared_trigrams(own, trigrams(other.text))
         if other.id in close or alike >= rt.options.similar_trigrams:
             scored.append((max(alike, close.get(other.id, 0.0)), other))
     scored.sort(key=lambda pair: (-pair[0], pair[1].id))
-    return tuple(Similar(other.id, other.text[:_EXCERPT], round(score, 3)) for score, other in scored[:_SHOWN])
+    return tuple(Similar(other.id, other.text[:_EXCERPT], round(score, 3), other) for score, other in scored[:_SHOWN])
+
+
+def _passing(memory: Memory) -> bool:
+    return memory.label in (HANDOFF, SUMMARY) or (memory.kind == "state" and memory.expires_at is not None)
 
 
 def _by_words(tx: Tx, near: Filter, text: str) -> set[str]:

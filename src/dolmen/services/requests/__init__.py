@@ -19,6 +19,7 @@ from dolmen.services.requests.reading import (
     ReadResult,
     Recall,
     RecallMode,
+    Section,
     View,
 )
 from dolmen.services.requests.writing import (
@@ -76,6 +77,7 @@ __all__ = [
     "Reflection",
     "Remembered",
     "ReviewItem",
+    "Section",
     "Similar",
     "Verified",
     "View",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dolmen.domain.memory import Kind, Link, Memory, Revision
+from dolmen.domain.memory import KINDS, Kind, Link, Memory, Revision
 from dolmen.services.requests.writing import HandoffView
 
 # --------------------------------------------------------------------------------------------------------------- recall
@@ -27,7 +27,8 @@ class Recall:
     mode: RecallMode = "claims"
     include: tuple[Include, ...] = ()
     limit: int = 10
-    budget_tokens: int = 4000
+    budget_tokens: int | None = 4000
+    """None: as many claims as `limit` says, whatever they cost."""
     cursor: str | None = None
     every_scope: bool = False
     """Search all projects of the vault; only for people (command line, web page)."""
@@ -110,11 +111,21 @@ class Pack:
 
 
 # -------------------------------------------------------------------------------------------------------------- context
+Section = Literal["preferences", "handoff", "recent", "project", "relevant"]
+PROJECT_KINDS: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in ("preference", "episode", "state"))
+
+
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
     task: str = ""
     project: str | None = None
     budget_tokens: int = 2000
+    priority: tuple[Section, ...] = ("preferences", "handoff", "recent", "relevant", "project")
+    """Which section is filled first; by default the task's own answers are not crowded out by the project's list."""
+    project_kinds: tuple[Kind, ...] = PROJECT_KINDS
+    """What the list of the project holds."""
+    excerpt: int | None = 1_500
+    """Characters of one memory that are quoted, and paid for; None quotes it whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,10 @@ class NewMemory:
     """Imports only: when the statement was made elsewhere."""
     id: str | None = None
     """Chosen by an operation that needs to know it beforehand; callers leave it out."""
+    replaced: str | None = None
+    """What that operation has superseded by it already."""
+    same: tuple[Kind, ...] = ()
+    """Kinds beside its own under which the same statement is this one: a toolset's type may stand for several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Similar:
     text: str
     similarity: float
     """Cosine with vectors, trigram similarity without."""
+    memory: Memory | None = None
+    """Whole, for toolsets that show more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +193,8 @@ class HandoffView:
     superseded: str | None = None
     proposal: str | None = None
     notes: tuple[str, ...] = ()
+    memory: Memory | None = None
+    """The stored state, for toolsets that show more."""
 
 
 @dataclass(frozen=True, slots=True)
