@@ -1,0 +1,53 @@
+"""Code that memories speak of: which files and symbols a text mentions, and what it means that they changed."""
+
+from dolmen.domain.code.mentions import (
+    KINDS,
+    SYMBOL_LIMIT,
+    Mention,
+    mentions,
+    qualified,
+    recorded,
+    valid_path,
+    valid_symbol,
+)
+from dolmen.domain.code.refs import (
+    REF_STATES,
+    Check,
+    CodeRef,
+    Mark,
+    RefState,
+    Target,
+    View,
+    checked,
+    mark_of,
+    scheme,
+    stale,
+    valid_commit,
+    views,
+    with_mark,
+)
+
+__all__ = [
+    "KINDS",
+    "REF_STATES",
+    "SYMBOL_LIMIT",
+    "Check",
+    "CodeRef",
+    "Mark",
+    "Mention",
+    "RefState",
+    "Target",
+    "View",
+    "checked",
+    "mark_of",
+    "mentions",
+    "qualified",
+    "recorded",
+    "scheme",
+    "stale",
+    "valid_commit",
+    "valid_path",
+    "valid_symbol",
+    "views",
+    "with_mark",
+]

@@ -1,0 +1,178 @@
+"""The files and symbols that a text mentions (C-223). Rules and limits are Kenfold's.
+
+Files are relative paths with a known extension, or well-known names without one. Symbols count when they stand in
+backticks or are written as calls; where exactly one file is mentioned, also when they look like code, and then they are
+symbols of that file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dolmen.domain.memory import Kind
+
+KINDS: tuple[Kind, ...] = ("fact", "decision", "convention", "code")
+"""Kinds whose code is followed: what a project is like and how it is done there. The others tell what happened."""
+
+PATHS_LIMIT, SYMBOLS_LIMIT = 6, 6
+PATH_LIMIT, SYMBOL_LIMIT, SHORTEST_SYMBOL = 300, 100, 3
+
+_EXTENSION_WORDS = """
+go py pyi ts tsx mts cts js jsx mjs cjs rs java kt kts swift rb php cs fs c h cc cpp cxx hpp hh m mm scala dart lua
+zig ex exs erl ml mli clj cljs r jl pl pm sql sh bash zsh fish ps1 gradle tf hcl nix proto graphql gql vue svelte
+astro html css scss sass less yaml yml toml json jsonc xml ini cfg conf lock md mdx
+"""
+_PRODUCT_WORDS = """
+next node vue nuxt express three chart d3 moment ember backbone react alpine solid p5 anime day pixi babylon
+"""
+_LANGUAGE_WORDS = """
+true false null nil none None True False undefined this self super main init new string int bool float byte error
+any void async await return import export default const var let func function def class struct interface type enum
+yield ok err ctx req res
+"""
+_PROPER_NAMES = """
+GitHub GitLab JavaScript TypeScript PostgreSQL MySQL MongoDB GraphQL OpenAI OAuth iPhone iPad macOS iOS YouTube
+LinkedIn PayPal WordPress DevOps NoSQL McDonald
+"""
+_EXTENSIONS = frozenset(_EXTENSION_WORDS.split())
+_NAMES = frozenset(("Makefile", "Dockerfile", "Justfile", "Gemfile", "Rakefile", "Procfile"))
+_PRODUCTS = frozenset((*(f"{name}.js" for name in _PRODUCT_WORDS.split()), "socket.io"))
+"""Products whose names look like files."""
+_NOT_SYMBOLS = frozenset((*_LANGUAGE_WORDS.split(), *_PROPER_NAMES.split()))
+"""Words that are written like identifiers and name nothing in a project."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9/._\-@+:#\[\]]+")  # anything else ends a path, a Korean particle too
+_LINE = re.compile(r"(:\d+(:\d+)?|#L\d+(-L?\d+)?)\Z", re.ASCII)
+_STEP = re.compile(r"[A-Za-z0-9_.@+\-\[\]]+")
+_DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
+_PUNCTUATION = ".,:;!?"
+
+_NAME = r"[A-Za-z_$][\w$]*"
+_SYMBOL = re.compile(rf"{_NAME}(?:(?:\.|::|#){_NAME}){{0,2}}", re.ASCII)
+_QUOTED = re.compile(r"`([^`\n]{1,120})`")
+_CALL = re.compile(rf"(?<![\w.$])({_NAME}(?:\.{_NAME}){{0,2}})\(\)", re.ASCII)
+_WORD = re.compile(r"[A-Za-z0-9_.$]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A file (no symbol), a symbol of a file, or a symbol whose file is not said."""
+
+    path: str
+    """Relative to the repository, with `/`; empty when no file is known."""
+    symbol: str
+    """An identifier, qualified or not: `Server.dedupe`, `Model::fit`, `Api#fetch`; empty for the file itself."""
+
+
+def recorded(kind: Kind, scope: str) -> bool:
+    """Whether the code of such a memory is followed: only what tells about a project."""
+    return scope.startswith("project:") and kind in KINDS
+
+
+def mentions(text: str) -> tuple[Mention, ...]:
+    """What a text mentions, files first, each once, at most six files and six symbols.
+
+    Every file stands for itself too, so that a memory whose symbols cannot be found still follows its file.
+    """
+    paths = _paths(text)
+    symbols = list(dict.fromkeys(_marked(text, paths)))
+    if len(paths) == 1:
+        symbols += [name for name in dict.fromkeys(_likely(text, paths)) if name not in symbols]
+    place = paths[0] if len(paths) == 1 else ""
+    files = [Mention(path, "") for path in paths]
+    return (*files, *(Mention(place, symbol) for symbol in symbols[:SYMBOLS_LIMIT]))
+
+
+def valid_path(path: str) -> bool:
+    """Whether a text is a path as `mentions` gives it."""
+    return _path(path) == path
+
+
+def valid_symbol(symbol: str) -> bool:
+    """Whether a text is a symbol as `mentions` gives it."""
+    return len(symbol) <= SYMBOL_LIMIT and _SYMBOL.fullmatch(symbol) is not None
+
+
+def qualified(symbol: str) -> tuple[str, ...]:
+    """The parts of a symbol: `a.B::c` is `("a", "B", "c")`."""
+    return tuple(re.split(r"::|[.#]", symbol))
+
+
+# ---------------------------------------------------------------------------------------------------------------- files
+def _paths(text: str) -> list[str]:
+    found: dict[str, None] = {}
+    for token in _TOKEN.findall(text):
+        path = _path(token)
+        if path:
+            found[path] = None
+        if len(found) == PATHS_LIMIT:
+            break
+    return list(found)
+
+
+def _path(token: str) -> str:
+    """The path in a token; empty when it is none: a URL, an absolute path, a product, a version, a word."""
+    if "://" in token:
+        return ""
+    path = _LINE.sub("", token.rstrip(_PUNCTUATION)).rstrip(_PUNCTUATION).removeprefix("./")
+    if not path or len(path) > PATH_LIMIT or path[0] in "/~#" or ":" in path or "#" in path:
+        return ""
+    steps = path.split("/")
+    if any(step in ("", ".", "..") or not _STEP.fullmatch(step) for step in steps):
+        return ""
+    if len(steps) > 1 and _DOMAIN.fullmatch(steps[0]):  # github.com/org/repo/file.go: an import path or a URL
+        return ""
+    return path if _is_file(steps[-1], alone=len(steps) == 1) else ""
+
+
+def _is_file(name: str, *, alone: bool) -> bool:
+    if name in _NAMES:
+        return True
+    start, _, extension = name.rpartition(".")
+    return bool(start) and extension in _EXTENSIONS and not (alone and name.lower() in _PRODUCTS)
+
+
+# -------------------------------------------------------------------------------------------------------------- symbols
+def _marked(text: str, paths: list[str]) -> Iterator[str]:
+    """Symbols in backticks, then calls."""
+    for found in (*_QUOTED.findall(text), *_CALL.findall(text)):
+        name = found.strip().removesuffix("()")
+        if _is_symbol(name, paths):
+            yield name
+
+
+def _likely(text: str, paths: list[str]) -> Iterator[str]:
+    """Words that look like code without being marked as such."""
+    for word in _WORD.findall(text):
+        name = word.strip(".")
+        if _is_symbol(name, paths) and _looks_like_code(name):
+            yield name
+
+
+def _is_symbol(name: str, paths: Iterable[str]) -> bool:
+    return (
+        len(name) >= SHORTEST_SYMBOL
+        and valid_symbol(name)
+        and name not in _NOT_SYMBOLS
+        and not any(name in path for path in paths)
+        and not _is_file(name, alone=False)
+    )
+
+
+def _looks_like_code(name: str) -> bool:
+    """`RequireAPIKey`, `useFlag`, `seed_everything`, `Server.Dedupe`; not `RATE_LIMIT`, not a plain word."""
+    parts = [part for part in re.split(r"[.#]", name) if part]
+    if len(parts) == 2 and parts[0][0].isupper():
+        return True
+    return any(_is_camel(part) or _is_snake(part) for part in parts)
+
+
+def _is_camel(word: str) -> bool:
+    return re.search(r"[a-z][^A-Z]*[A-Z]", word) is not None
+
+
+def _is_snake(word: str) -> bool:
+    inner = word.strip("_")
+    return "_" in inner and any(character.islower() for character in inner)
