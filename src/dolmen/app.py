@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from dolmen.models.choose import Choice
+    from dolmen.models.reranker.choose import RerankerChoice
     from dolmen.services.upkeep import Upkeep
 
 
@@ -46,6 +47,8 @@ class App:
         self.runtime.journal.close()
         if self.model is not None:
             self.model.embedder.close()
+        if self.runtime.reranker is not None:
+            self.runtime.reranker.close()
         self.runtime.store.close()
 
     def __enter__(self) -> App:
@@ -67,12 +70,18 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
         DolmenError: `configuration`, `store-too-new`, `store-unsafe`, `store-busy` or `unavailable`.
     """
     model = choose_model(settings) if models else None
+    reranker = choose_reranker(settings) if models else None
     store = open_store(settings.database)
     runtime = Runtime(
         store=store,
         embedder=model.embedder if model and settings.embedder != "none" else None,  # off is no degradation
         journal=JournalBuffer(store),
-        options=Options(zone=settings.zone or "UTC", inline_embeddings=settings.inline_embeddings),
+        options=Options(
+            zone=settings.zone or "UTC",
+            inline_embeddings=settings.inline_embeddings,
+            rerank_top=settings.rerank_top,
+        ),
+        reranker=reranker.reranker if reranker else None,
     )
     return App(settings, runtime, model)
 
@@ -96,4 +105,15 @@ def choose_model(settings: Settings) -> Choice:
             document_prefix=settings.embeddings_document_prefix,
             threads=settings.embedder_threads,
         )
+    )
+
+
+def choose_reranker(settings: Settings) -> RerankerChoice | None:
+    """The reranker that the settings name, not connected; None when they name none."""
+    if not settings.rerank_url:
+        return None
+    from dolmen.models.reranker import choose
+
+    return choose.choose_reranker(
+        choose.RerankerSettings(settings.rerank_url, settings.rerank_key, settings.rerank_model, settings.rerank_scores)
     )

@@ -26,6 +26,7 @@ Type = Literal["text", "path", "integer", "number", "switch", "list"]
 Origin = Literal["flag", "environment", "file", "default"]
 Auth = Literal["auto", "keys", "none"]
 EmbedderKind = Literal["auto", "local", "http", "none"]
+RerankScores = Literal["auto", "probability", "logit"]
 Level = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["text", "json"]
 
@@ -143,6 +144,20 @@ class Settings:
         "integer", 8, "Embeddings", "Texts of one write that are embedded at once; the rest follow in the background.",
         least=0,
     )  # fmt: skip
+
+    rerank_url: str = _row(
+        "text", "", "Reranking",
+        "A server with `/rerank` (Jina, Cohere, Voyage, vLLM, llama.cpp, Text Embeddings Inference), such as "
+        "`http://127.0.0.1:8012/v1`. A cross-encoder there judges the best candidates of every question.",
+    )  # fmt: skip
+    rerank_key: str = _row("text", "", "Reranking", "API key of the server.", secret=True)
+    rerank_model: str = _row("text", "", "Reranking", "Model name at the server.")
+    rerank_scores: RerankScores = _row(
+        "text", "auto", "Reranking",
+        "What the server's scores are. `auto`: logits as soon as one of them lies outside 0 to 1.",
+        choices=("auto", "probability", "logit"),
+    )  # fmt: skip
+    rerank_top: int = _row("integer", 15, "Reranking", "How many of the best candidates are judged.", least=1, most=100)
 
     keep_events_days: int = _row(
         "integer", 90, "Records", "Days that recall events without feedback are kept.", least=1

@@ -219,3 +219,17 @@ def test_another_server_is_none_of_our_business(tmp_path: Path, monkeypatch: pyt
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"git": {"command": "git-mcp"}}}))
     [finding] = clients.clients(Settings())
     assert "Claude Code does not know Dolmen yet" in finding.what
+
+
+def test_a_reranker_is_looked_at_where_one_is_set(sqlite_url: str) -> None:
+    from tests.models.rerank_endpoint import RerankServer
+
+    fill(sqlite_url, 1)
+    assert "reranker" not in doctor(sqlite_url, "--quick")[1]
+    with RerankServer() as server:
+        code, findings = doctor(sqlite_url, rerank_url=server.url, rerank_model="m")
+        assert [each["level"] for each in findings["reranker"]] == ["ok", "ok"]
+        server.failures = [401]
+        code, findings = doctor(sqlite_url, rerank_url=server.url, rerank_model="m")
+    assert (code, findings["reranker"][-1]["level"]) == (0, "warn")
+    assert "status 401" in findings["reranker"][-1]["what"]

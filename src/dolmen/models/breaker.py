@@ -28,7 +28,7 @@ class Breaker:
             if self._failure is None:
                 return
             if self._clock() < self._until:
-                raise ModelUnavailable(self._failure.reason, self._failure.fix)
+                raise ModelUnavailable(self._failure.reason, self._failure.fix, self._failure.what)
             self._until = self._clock() + self._pause
 
     def failed(self, failure: ModelUnavailable) -> None:

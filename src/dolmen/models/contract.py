@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 class ModelUnavailable(DolmenError):
     """The model cannot answer now. The caller goes on without it and says so (`partial`)."""
 
-    def __init__(self, reason: str, fix: str = "Run `dolmen doctor`; recall works by words until it is back.") -> None:
-        super().__init__("model-unavailable", f"The embedding model is not available: {reason}", fix)
+    def __init__(
+        self,
+        reason: str,
+        fix: str = "Run `dolmen doctor`; recall works by words until it is back.",
+        what: str = "embedding model",
+    ) -> None:
+        super().__init__("model-unavailable", f"The {what} is not available: {reason}", fix)
         self.reason = reason
+        self.what = what
 
 
 class Embedder(Protocol):

@@ -13,6 +13,7 @@ from dolmen.store.contract import Filter, IndexHealth, Store, Tx
 
 if TYPE_CHECKING:
     from dolmen.models.contract import Embedder
+    from dolmen.models.reranker.contract import Reranker
 
 _HEALTH_FOR = 10.0
 """Seconds that an answer about the index is good enough: counting a large vault for each recall would cost more than it
@@ -32,6 +33,8 @@ class Options:
     max_distance: float = 0.25
     """Calibrated cosine distance up to which a stored memory is called similar (C-111)."""
     similar_trigrams: float = 0.5
+    rerank_top: int = 15
+    """Candidates that the reranker judges (C-153)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Runtime:
     """None: recall goes by words alone."""
     journal: JournalBuffer
     options: Options = field(default_factory=Options)
+    reranker: Reranker | None = None
+    """None: the order is that of the search's own scores."""
     keys: KeyCache = field(default_factory=KeyCache)
     _home: list[tuple[float, str, str]] = field(default_factory=list)
     _health: dict[tuple[str, int | None], tuple[float, IndexHealth]] = field(default_factory=dict)

@@ -1,14 +1,15 @@
-"""The embedding model: which one, why, and whether it works."""
+"""The embedding model and the reranker: which ones, why, and whether they work."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, failed, ok, warn
 
 if TYPE_CHECKING:
+    from dolmen.models.choose import Fact
     from dolmen.settings import Settings
 
 
@@ -22,6 +23,22 @@ def model(settings: Settings, *, quick: bool) -> Iterator[Finding]:
     except DolmenError as error:
         yield failed("model", error)
         return
+    yield from _findings("model", facts, "Search goes by words until then.")
+
+
+def reranker(settings: Settings, *, quick: bool) -> Iterator[Finding]:
+    """Nothing when none is set: the search is complete without."""
+    from dolmen.app import choose_reranker
+
+    choice = choose_reranker(settings)
+    if choice is None:
+        return
+    facts = choice.describe() if quick else choice.verify()
+    choice.reranker.close()
+    yield from _findings("reranker", facts, "The search's own order stands until then.")
+
+
+def _findings(name: str, facts: Iterable[Fact], otherwise: str) -> Iterator[Finding]:
     for fact in facts:
         said = f"{fact.name}: {fact.value}"
-        yield ok("model", said) if fact.good else warn("model", said, fact.fix or "Search goes by words until then.")
+        yield ok(name, said) if fact.good else warn(name, said, fact.fix or otherwise)
