@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
-_DIGIT = re.compile(r"\d")
+_WORDS = re.compile(r"(?<![^ ])[^\d ]+(?![^ ])")
+"""Tokens without a digit."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|without|cannot|can't|don't|doesn't|didn't|isn't|aren't|won't|shouldn't|mustn't|instead of|"
@@ -19,8 +20,8 @@ _ALIKE_NEGATED = 0.6
 """The same where one says not: the negation itself is a difference."""
 
 
-def competing(claims: Sequence[tuple[str, str, frozenset[str]]]) -> list[tuple[str, str, str]]:
-    """Pairs of (ref, text, tokens) that say nearly the same but differ in a number or in a negation.
+def competing(claims: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Pairs of (ref, text, tokens joined by spaces) that say nearly the same but differ in a number or in a negation.
 
     The port of one service and the port of another are no conflict: their words differ too.
 
@@ -28,15 +29,17 @@ def competing(claims: Sequence[tuple[str, str, frozenset[str]]]) -> list[tuple[s
         (ref, ref, why) with why one of "different values" and "one says not".
     """
     found: list[tuple[str, str, str]] = []
-    read = [
-        (ref, text, frozenset(t for t in tokens if not _DIGIT.search(t)), bool(_NEGATION.search(text)))
-        for ref, text, tokens in claims
-    ]
-    for (a, text_a, words_a, not_a), (b, text_b, words_b, not_b) in combinations(read, 2):
+    read = [(ref, text, frozenset(_WORDS.findall(tokens))) for ref, text, tokens in claims]
+    for (a, text_a, words_a), (b, text_b, words_b) in combinations(read, 2):
+        fewer, more = sorted((len(words_a), len(words_b)))
+        if fewer < _ALIKE_NEGATED * more or not more:  # most pairs, before anything is compared
+            continue
         common = len(words_a & words_b)
-        every = len(words_a) + len(words_b) - common
-        negated = not_a != not_b
-        if not every or common / every < (_ALIKE_NEGATED if negated else _ALIKE):
+        alike = common / (fewer + more - common)
+        if alike < _ALIKE_NEGATED:
+            continue
+        negated = bool(_NEGATION.search(text_a)) != bool(_NEGATION.search(text_b))
+        if alike < (_ALIKE_NEGATED if negated else _ALIKE):
             continue
         if set(_NUMBER.findall(text_a)) != set(_NUMBER.findall(text_b)):
             found.append((a, b, "different values"))

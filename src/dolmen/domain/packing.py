@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring as encode
 from typing import Generic, TypeVar
 
 from dolmen.domain.tokens import estimate
@@ -15,6 +16,7 @@ CLAIM_OVERHEAD = 80
 """Tokens of a claim besides its words: ref, kind, agent, dates, score and the JSON around them (counted: 77)."""
 REF_OVERHEAD = 30
 """Tokens of one more ref, with what stands around it."""
+_SHORT = 60
 EXCERPT = 1_500
 """Characters of one memory in a pack; the rest is read by its ref (B170)."""
 BUDGET_MIN, BUDGET_MAX = 200, 32_000
@@ -27,7 +29,13 @@ def clamp(budget: int) -> int:
 
 def cost(*texts: str) -> int:
     """Tokens of texts as they stand in an answer: inside JSON, where quotes and line ends take two characters."""
-    return sum(estimate(json.dumps(text, ensure_ascii=False)) for text in texts if text)
+    return sum([_short(text) if len(text) < _SHORT else estimate(encode(text)) for text in texts if text])
+
+
+@lru_cache(maxsize=1024)
+def _short(text: str) -> int:
+    """Names of scopes, agents and tags come again and again."""
+    return estimate(encode(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class WordSearch:
             weights = {token: _worth(total, number) for token, number in found.items() if number}
             ranked = self._ranked(places, weights, limit, POSTINGS)
             if len(ranked) > keep:
-                lengths = dict(self._session.among(self._sql["lengths"], [row[0] for row in ranked]))
+                lengths: dict[int, int] = dict(self._session.among(self._sql["lengths"], [row[0] for row in ranked]))
                 average = sum(lengths.values()) / len(lengths)
                 ranked.sort(key=lambda row: -damped(row[1], lengths[row[0]], average))
                 seen = passages(filter, self._numbers.within(filter))
