@@ -14,6 +14,7 @@ from dolmen.domain.identity import (
     override_project,
     project_of,
     scope_of,
+    session_id,
 )
 
 # ------------------------------------------------------------------------------------------- names and remote URLs
@@ -308,3 +309,24 @@ def test_a_repository_that_nothing_names_is_refused_with_what_to_do() -> None:
     with pytest.raises(DolmenError, match="neither a remote nor a commit") as refusal:
         identify(RepositoryFacts(common_dir="/w/.git"))
     assert ".dolmen" in refusal.value.fix
+
+
+@pytest.mark.parametrize(
+    ("raw", "id"),
+    [
+        ("  0199-abc  ", "0199-abc"),
+        ("세션/1", "세션/1"),
+        ("x" * 128, "x" * 128),
+        ("x" * 129, None),
+        ("", None),
+        ("   ", None),
+        ("a\nb", None),
+        ("a\x00", None),
+        (7, None),
+        (None, None),
+        (["a"], None),
+    ],
+)
+def test_a_session_id_is_a_short_line_and_anything_else_is_none(raw: object, id: str | None) -> None:
+    """C-32."""
+    assert session_id(raw) == id

@@ -1,4 +1,4 @@
-"""Which project a session works in, and under which name an agent writes.
+"""Which project a session works in, which session it is, and under which name an agent writes.
 
 A project is named the same on every machine and in every checkout: the remote URL of its repository as lowercase
 `host/path`, a name of its own, or, for a repository without a remote, an identity made from its history.
@@ -16,6 +16,7 @@ from dolmen.domain.errors import DolmenError
 
 MAX_PROJECT_CHARACTERS = 300
 MAX_AGENT_CHARACTERS = 64
+MAX_SESSION_CHARACTERS = 128
 SCOPE_USER = "user"
 _PROJECT_PREFIX = "project:"
 
@@ -81,6 +82,18 @@ def agent_name(raw: str | None) -> str:
     name = "".join(c if c.isalnum() or c in "._-" else "-" for c in folded)
     name = re.sub("-{2,}", "-", name)[:MAX_AGENT_CHARACTERS].strip("-._")
     return name or "unknown"
+
+
+def session_id(raw: object) -> str | None:
+    """The id that a client gives its conversation (C-32), trimmed; None for what cannot be one.
+
+    At most 128 characters, none of them a control character. What is malformed is as good as not said: a call does not
+    fail for a mark that it need not carry.
+    """
+    if not isinstance(raw, str):
+        return None
+    id = raw.strip()
+    return id if 0 < len(id) <= MAX_SESSION_CHARACTERS and not _UNSAFE.search(id) else None
 
 
 def _refuse_local_path(project: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from dolmen import __version__
-from dolmen.domain.identity import agent_name
+from dolmen.domain.identity import agent_name, session_id
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import sdk
 from dolmen.interfaces.mcp.dispatch import Watch, call
@@ -23,6 +23,9 @@ Resolve = Callable[[Context], Actor]
 """Who makes the request; what the transport found out at its door."""
 
 UNKNOWN_AGENT = agent_name(None)
+
+SESSION_KEYS = ("dolmen/session_id", "kenfold/session_id")
+"""Where in `_meta` a client names its conversation, for every toolset (C-32); the first that is there counts."""
 
 _LIST_TTL_MS = 3_600_000
 """The tools of a running server do not change; a client may keep the list for an hour."""
@@ -50,7 +53,7 @@ def build(
 
     async def call_tool(ctx: Context, params: sdk.CallToolRequestParams) -> sdk.CallToolResult:
         greeted()
-        actor = named(resolve(ctx), ctx)
+        actor = in_session(named(resolve(ctx), ctx), params.meta)
         work = partial(call, rt, actor, face, params.name, params.arguments, watch)
         answer = await anyio.to_thread.run_sync(work, limiter=limiter)
         if answer is None:
@@ -91,3 +94,10 @@ def named(actor: Actor, ctx: Context) -> Actor:
         return actor
     client = ctx.session.client_params
     return actor if client is None else replace(actor, agent=agent_name(client.client_info.name))
+
+
+def in_session(actor: Actor, meta: Mapping[str, Any] | None) -> Actor:
+    """The actor in the conversation that the call names; memories that it writes keep its id."""
+    ids = (session_id((meta or {}).get(key)) for key in SESSION_KEYS)
+    session = next((id for id in ids if id is not None), None)
+    return actor if session is None else replace(actor, session=session)
