@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 import psycopg
 import pytest
 
+from dolmen.domain.code import CodeRef
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory
 from dolmen.store.contract import Tx
@@ -23,6 +24,7 @@ ADDING: dict[str, Callable[[Tx, Memory], object]] = {
     "link": lambda tx, memory: tx.links.add("v", link(memory.id, WORD)),
     "proposal": lambda tx, memory: tx.proposals.add(proposal("p", memory=memory.id, payload={"content": WORD})),
     "key": lambda tx, memory: tx.keys.put("v", "c", WORD, memory.id, START),
+    "code ref": lambda tx, memory: tx.code_refs.add("v", [CodeRef(memory.id, "statement", f"{WORD}.py", "")]),
     "passage": lambda tx, memory: tx.index.put("v", [passage(memory, START)]),
 }
 

@@ -18,6 +18,11 @@ _PAST = """LEFT JOIN revision r ON r.vault_id = m.vault_id AND r.id = m.id AND r
     SELECT MIN(x.version) FROM revision x WHERE x.vault_id = m.vault_id AND x.id = m.id AND x.at > :f_as_of
 )"""
 
+_STALE = """EXISTS (
+    SELECT 1 FROM code_ref c WHERE c.vault_id = m.vault_id AND c.memory_id = m.id AND c.statement = m.content_key
+      AND (c.state = 'missing' OR (c.state = 'changed' AND c.symbol <> ''))
+)"""
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -64,6 +69,8 @@ def condition(filter: Filter, scopes: Sequence[int] | None) -> Condition:
     _bounds(filter, terms, params)
     _folder(filter, terms, params)
     _tags(filter, terms, params)
+    if filter.stale:
+        terms.append(_STALE)
     return Condition(_PAST if past else "", "\n  AND ".join(terms), params, past)
 
 
@@ -85,7 +92,7 @@ def ordinary(filter: Filter) -> bool:
     """Whether nearly every live passage in the scopes passes: the filter asks for nothing but them."""
     asked = (filter.kinds, filter.labels, filter.tags)
     bounds = (filter.since, filter.until, filter.case, filter.session, filter.folder)
-    return live_only(filter) and not any(asked) and all(bound is None for bound in bounds)
+    return live_only(filter) and not (filter.stale or any(asked)) and all(bound is None for bound in bounds)
 
 
 def _column(name: str, past: bool) -> str:

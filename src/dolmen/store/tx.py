@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dolmen.store.contract import Accounts, Index, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
+from dolmen.store.contract import Accounts, CodeRefs, Index, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
 from dolmen.store.indexing import EngineIndex
 from dolmen.store.repositories.accounts import AccountRepository
+from dolmen.store.repositories.code_refs import CodeRefRepository
 from dolmen.store.repositories.journal import JournalRepository
 from dolmen.store.repositories.keys import KeyRepository
 from dolmen.store.repositories.leases import LeaseRepository
@@ -47,6 +48,7 @@ class Transaction:
         self.journal: Journal = JournalRepository(session)
         self.keys: Keys = KeyRepository(session)
         self.leases: Leases = LeaseRepository(session)
+        self.code_refs: CodeRefs = CodeRefRepository(session, numbers)
 
     def new_id(self) -> str:
         return self._new_id()

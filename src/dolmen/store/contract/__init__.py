@@ -12,6 +12,7 @@ call, no network call, no waiting for a person happens inside one.
 
 from __future__ import annotations
 
+from dolmen.store.contract.code import CodeRefs
 from dolmen.store.contract.filter import (
     Filter,
     Order,
@@ -47,6 +48,7 @@ from dolmen.store.contract.store import (
 __all__ = [
     "Accounts",
     "AuditEntry",
+    "CodeRefs",
     "EngineName",
     "Feedback",
     "Filter",

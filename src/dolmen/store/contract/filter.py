@@ -33,6 +33,8 @@ class Filter:
     folder: str | None = None
     """The folder itself and everything below it."""
     include_expired: bool = False
+    stale: bool = False
+    """Only those whose code changed or is gone by the last check; not for the past."""
 
 
 Order = Literal["newest", "oldest", "changed", "importance"]

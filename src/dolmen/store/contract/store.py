@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from dolmen.store.contract.code import CodeRefs
 from dolmen.store.contract.index import Index
 from dolmen.store.contract.repositories import Accounts, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
 
@@ -24,6 +25,7 @@ class Tx(Protocol):
     journal: Journal
     keys: Keys
     leases: Leases
+    code_refs: CodeRefs
     index: Index
 
     def new_id(self) -> str: ...

@@ -25,8 +25,8 @@ MIGRATING = zlib.crc32(b"dolmen: migrating")
 """The advisory lock that a migrating process holds; such locks are per database."""
 
 PURGED = (
-    "memory", "memory_tag", "revision", "link", "idempotency", "proposal", "recall_event", "feedback", "passage",
-    "passage_vector",
+    "memory", "memory_tag", "revision", "link", "idempotency", "proposal", "code_ref", "recall_event", "feedback",
+    "passage", "passage_vector",
 )  # fmt: skip
 """Tables that a purge takes rows from."""
 

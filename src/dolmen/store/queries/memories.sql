@@ -137,6 +137,10 @@ DELETE FROM recall_event WHERE vault_id = :vault AND ({named});
 -- What was said of answers with one of them.
 DELETE FROM feedback WHERE vault_id = :vault AND ({named});
 
+-- name: purge_code_refs
+-- The code that they mention.
+DELETE FROM code_ref WHERE vault_id = :vault AND memory_id IN (:ids...);
+
 -- name: purge_proposals
 -- What waits to be done to them.
 DELETE FROM proposal WHERE vault_id = :vault AND memory_id IN (:ids...);

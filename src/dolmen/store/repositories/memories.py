@@ -91,7 +91,7 @@ class MemoryRepository:
         for chunk in chunks(ids):
             self._index.drop(vault, chunk)
             self._untag(vault, chunk)
-            for name in ("revisions", "links", "keys", "proposals", "memories"):
+            for name in ("revisions", "links", "keys", "proposals", "code_refs", "memories"):
                 query, params = self._sql[f"purge_{name}"].spread(ids=chunk)
                 self._session.run(query, params | {"vault": vault})
             self._purge_journal(vault, chunk)
