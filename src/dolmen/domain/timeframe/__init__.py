@@ -14,9 +14,21 @@ from typing import Literal
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.timeframe.clock import EPOCH, MICROSECOND, Clock, Span, zone_of
 from dolmen.domain.timeframe.dates import written
+from dolmen.domain.timeframe.mentions import Range, inside, mentioned
 from dolmen.domain.timeframe.words import worded
 
-__all__ = ["ACCEPTED", "Span", "format_utc", "local", "parse", "span", "temporal_intent", "zone_of"]
+__all__ = [
+    "ACCEPTED",
+    "Range",
+    "Span",
+    "format_utc",
+    "local",
+    "mentioned",
+    "parse",
+    "span",
+    "temporal_intent",
+    "zone_of",
+]
 
 ACCEPTED = (
     "Give an ISO 8601 date or time (2026-09-27, 2026-09, 2026-09-27T06:00:00Z), or words such as 'today', "
@@ -59,7 +71,7 @@ def span(value: str, now: int, zone: str | None = None) -> Span:
     clock = Clock(now, zone_of(zone))
     text = _plain(value)
     try:
-        found = written(text, clock) or worded(text, clock)
+        found = written(text, clock) or worded(text, clock) or inside(text, clock)
     except (ValueError, OverflowError):
         found = None
     if found is None:
