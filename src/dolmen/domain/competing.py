@@ -31,7 +31,8 @@ def competing(claims: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, st
     found: list[tuple[str, str, str]] = []
     read = [(ref, text, frozenset(_WORDS.findall(tokens))) for ref, text, tokens in claims]
     for (a, text_a, words_a), (b, text_b, words_b) in combinations(read, 2):
-        fewer, more = sorted((len(words_a), len(words_b)))
+        size_a, size_b = len(words_a), len(words_b)
+        fewer, more = (size_a, size_b) if size_a < size_b else (size_b, size_a)
         if fewer < _ALIKE_NEGATED * more or not more:  # most pairs, before anything is compared
             continue
         common = len(words_a & words_b)

@@ -114,26 +114,23 @@ def bm25(
     mean = average_length or (sum(map(len, passages.values())) / len(passages) if passages else 1.0) or 1.0
     found: dict[Id, Lexical] = {}
     for id, tokens in passages.items():
-        counts = _counts(tokens, worth)
-        if not counts:
+        said = list(filter(worth.__contains__, tokens))
+        if not said:
             continue
+        once = dict.fromkeys(said)
         norm = K1 * (1 - B + B * len(tokens) / mean)
-        score = sum(worth[t] * n * (K1 + 1) / (n + norm) for t, n in counts.items())
-        coverage = sum(worth[t] for t in counts) / information
-        found[id] = Lexical(score, coverage, not identifiers.isdisjoint(counts))
+        value = sum(map(worth.__getitem__, once))
+        if len(once) == len(said):  # each token once, as in most passages
+            score = value * (K1 + 1) / (1 + norm)
+        else:
+            score = sum(worth[t] * (n := said.count(t)) * (K1 + 1) / (n + norm) for t in once)
+        found[id] = Lexical(score, value / information, not identifiers.isdisjoint(once))
     return found
 
 
 def damped(score: float, length: int, average: float) -> float:
     """The score of a passage that has each token once, lowered as BM25 lowers it for a long one."""
     return score / (1 + K1 * (1 - B + B * length / average))
-
-
-def _counts(tokens: Iterable[str], wanted: Mapping[str, float]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for token in filter(wanted.__contains__, tokens):
-        counts[token] = counts.get(token, 0) + 1
-    return counts
 
 
 def _identifiers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dolmen.domain.memory import Link, Memory
 from dolmen.domain.packing import CLAIM_OVERHEAD, REF_OVERHEAD, cost, excerpt
@@ -25,8 +26,11 @@ def claim_of(
 ) -> Claim:
     """A memory as an answer to a recall: whole when it is short, else around the passage that was found."""
     start, end = excerpt(memory.text, *spans.get(found.passage, (0, 0)))
-    return replace(
-        quoted(memory, start, end, round(found.score, 4)),
+    return quoted(
+        memory,
+        start,
+        end,
+        round(found.score, 4),
         superseded_by=memory.superseded_by,
         links=links.get(memory.id, ()),
         source=memory.source if "sources" in request.include else "",
@@ -36,8 +40,8 @@ def claim_of(
     )
 
 
-def quoted(memory: Memory, start: int, end: int, score: float) -> Claim:
-    """A stretch of a memory with its provenance."""
+def quoted(memory: Memory, start: int, end: int, score: float, **more: Any) -> Claim:
+    """A stretch of a memory with its provenance. `more`: other fields of the claim."""
     whole = (start, end) == (0, len(memory.text))
     return Claim(
         ref=memory.id,
@@ -55,6 +59,7 @@ def quoted(memory: Memory, start: int, end: int, score: float) -> Claim:
         tags=memory.tags,
         span=None if whole else (start, end),
         memory=memory,
+        **more,
     )
 
 

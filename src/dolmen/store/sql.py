@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain, repeat
 from typing import TypeVar
 
 _HEAD = re.compile(r"^-- name: *(\w+) *$", re.MULTILINE)
@@ -34,10 +35,7 @@ class Query:
 
     def fill(self, **pieces: str) -> Query:
         """Puts pieces of SQL, never a caller's text, where `{name}` stands."""
-        text = self.text
-        for name, piece in pieces.items():
-            text = text.replace("{" + name + "}", piece)
-        return Query(self.name, text)
+        return _filled(self, tuple(pieces.items()))
 
     def spread(self, **lists: Sequence[int | str]) -> tuple[Query, dict[str, int | str]]:
         """Expands each `(:name...)` to as many parameters as there are values, and gives those parameters.
@@ -46,13 +44,32 @@ class Query:
         An empty list is the caller's to avoid.
         """
         params: dict[str, int | str] = {}
-        text = self.text
+        sizes: list[tuple[str, int]] = []
         for name, values in lists.items():
-            size = 1 << (len(values) - 1).bit_length()
-            names = [f"{name}_{i}" for i in range(size)]
-            params.update(zip(names, [*values, *[values[-1]] * (size - len(values))]))
-            text = text.replace(f":{name}...", ",".join(":" + each for each in names))
-        return Query(self.name, text), params
+            sizes.append((name, 1 << (len(values) - 1).bit_length()))
+            params.update(zip(_names(*sizes[-1]), chain(values, repeat(values[-1]))))
+        return _spread(self, tuple(sizes)), params
+
+
+@lru_cache(maxsize=512)
+def _filled(query: Query, pieces: tuple[tuple[str, str], ...]) -> Query:
+    text = query.text
+    for name, piece in pieces:
+        text = text.replace("{" + name + "}", piece)
+    return Query(query.name, text)
+
+
+@lru_cache(maxsize=512)
+def _spread(query: Query, sizes: tuple[tuple[str, int], ...]) -> Query:
+    text = query.text
+    for name, size in sizes:
+        text = text.replace(f":{name}...", ",".join(":" + each for each in _names(name, size)))
+    return Query(query.name, text)
+
+
+@lru_cache(maxsize=256)
+def _names(name: str, size: int) -> tuple[str, ...]:
+    return tuple(f"{name}_{i}" for i in range(size))
 
 
 @cache
