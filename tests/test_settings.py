@@ -119,7 +119,7 @@ def test_secrets_are_never_shown() -> None:
     assert settings.embeddings_key == "sk-very-secret"
     assert shown(ROWS["embeddings_key"], settings.embeddings_key) == "(set, not shown)"
     assert shown(ROWS["embeddings_key"], "") == "(not set)"
-    assert [row.name for row in TABLE if row.secret] == ["embeddings_key", "rerank_key"]
+    assert [row.name for row in TABLE if row.secret] == ["embeddings_key", "rerank_key", "chat_key"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import SECOND
 from dolmen.services.journal import JournalBuffer
 from dolmen.services.runtime import Options, Runtime
 from dolmen.settings import Settings
@@ -16,6 +18,7 @@ from dolmen.store.opening import open_store
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from dolmen.models.chat import Chat
     from dolmen.models.choose import Choice
     from dolmen.models.reranker.choose import RerankerChoice
     from dolmen.services.upkeep import Upkeep
@@ -45,6 +48,8 @@ class App:
         if self._upkeep is not None:
             self._upkeep.stop()
         self.runtime.journal.close()
+        if self.runtime.chat is not None:
+            self.runtime.chat.close()
         if self.model is not None:
             self.model.embedder.close()
         if self.runtime.reranker is not None:
@@ -80,10 +85,34 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
             zone=settings.zone or "UTC",
             inline_embeddings=settings.inline_embeddings,
             rerank_top=settings.rerank_top,
+            classify_timeout=settings.chat_classify_timeout,
+            extract_policy=settings.extract_policy,
+            extract_after=settings.extract_after * SECOND,
+            consolidate=settings.consolidate,
         ),
         reranker=reranker.reranker if reranker else None,
+        chat=choose_chat(settings) if models else None,
     )
     return App(settings, runtime, model)
+
+
+def choose_chat(settings: Settings) -> Chat | None:
+    """The chat model that the settings name; None without one. Nothing is sent.
+
+    Raises:
+        DolmenError: `configuration` for an address without a model name.
+    """
+    if not settings.chat_url:
+        return None
+    from dolmen.models.chat import ChatEndpoint, HttpChat
+
+    if not settings.chat_model:
+        raise DolmenError(
+            "configuration", "The chat endpoint has no model name.", "Set DOLMEN_CHAT_MODEL, or unset DOLMEN_CHAT_URL."
+        )
+    return HttpChat(
+        ChatEndpoint(settings.chat_url, settings.chat_model, settings.chat_key or None, settings.chat_timeout)
+    )
 
 
 def choose_model(settings: Settings) -> Choice:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dolmen.models.breaker import Breaker
 from dolmen.models.contract import ModelUnavailable
+from dolmen.models.text import sendable
 
 if TYPE_CHECKING:
     import httpx2
@@ -102,7 +103,7 @@ class HttpEmbedder:
         return vector
 
     def _request(self, texts: Sequence[str], timeout: float = TIMEOUT) -> Vectors:
-        body: dict[str, object] = {"model": self._endpoint.model, "input": [_sendable(t) for t in texts]}
+        body: dict[str, object] = {"model": self._endpoint.model, "input": [sendable(t) for t in texts]}
         if self._endpoint.dimensions:
             body["dimensions"] = self._endpoint.dimensions
         self._breaker.check()
@@ -157,11 +158,6 @@ def _identity(endpoint: Endpoint) -> str:
     shortened = f"/{endpoint.dimensions}" if endpoint.dimensions else ""
     prefixed = f"+{zlib.crc32(endpoint.document_prefix.encode()):08x}" if endpoint.document_prefix else ""
     return f"http:{endpoint.model}{shortened}{prefixed}"
-
-
-def _sendable(text: str) -> str:
-    """Servers refuse an empty input, NUL and half a surrogate."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode() or " "
 
 
 def _batches(texts: Sequence[str]) -> list[list[str]]:

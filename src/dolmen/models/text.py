@@ -15,3 +15,8 @@ def printable(text: str, limit: int) -> str:
     if not composed.isprintable():
         composed = "".join(c if c.isprintable() else " " for c in composed)
     return " ".join(composed.split())
+
+
+def sendable(text: str) -> str:
+    """What an endpoint takes: servers refuse an empty text, NUL and half a surrogate."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode() or " "

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from dolmen.domain.values import MINUTE
 from dolmen.services.journal import JournalBuffer
 from dolmen.services.keycache import KeyCache
 from dolmen.store.contract import Filter, IndexHealth, Store, Tx
 
 if TYPE_CHECKING:
+    from dolmen.models.chat import Chat
     from dolmen.models.contract import Embedder
     from dolmen.models.reranker.contract import Reranker
 
@@ -35,6 +37,13 @@ class Options:
     similar_trigrams: float = 0.5
     rerank_top: int = 15
     """Candidates that the reranker judges (C-153)."""
+    classify_timeout: float = 15.0
+    """Seconds that a write waits for the chat model to name its kind (C-276)."""
+    extract_policy: Literal["propose", "auto"] = "propose"
+    extract_after: int = 3 * MINUTE
+    """How old a session summary is before memories are looked for in it."""
+    consolidate: bool = True
+    """Whether the background looks for duplicates and contradictions, where there is a chat model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ class Runtime:
     options: Options = field(default_factory=Options)
     reranker: Reranker | None = None
     """None: the order is that of the search's own scores."""
+    chat: Chat | None = None
+    """None: nothing is proposed by a model."""
     keys: KeyCache = field(default_factory=KeyCache)
     _home: list[tuple[float, str, str]] = field(default_factory=list)
     _health: dict[tuple[str, int | None], tuple[float, IndexHealth]] = field(default_factory=dict)

@@ -10,14 +10,14 @@ variable of `port` is `DOLMEN_PORT`; in the file (TOML) it is `port = 7077`, and
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from dolmen.domain.errors import Code, DolmenError
+from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import MODES, SERVED, Mode, Toolset
+from dolmen.settings.parsing import parse, without_password
 
 PREFIX = "DOLMEN_"
 FILE_NAME = "config.toml"
@@ -27,6 +27,7 @@ Origin = Literal["flag", "environment", "file", "default"]
 Auth = Literal["auto", "keys", "none"]
 EmbedderKind = Literal["auto", "local", "http", "none"]
 RerankScores = Literal["auto", "probability", "logit"]
+Policy = Literal["propose", "auto"]
 Level = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["text", "json"]
 
@@ -159,6 +160,27 @@ class Settings:
     )  # fmt: skip
     rerank_top: int = _row("integer", 15, "Reranking", "How many of the best candidates are judged.", least=1, most=100)
 
+    chat_url: str = _row("text", "", "Chat model", "An OpenAI-compatible endpoint that proposes memories.")
+    chat_key: str = _row("text", "", "Chat model", "API key of the endpoint.", secret=True)
+    chat_model: str = _row("text", "", "Chat model", "Model name at the endpoint.")
+    chat_timeout: float = _row("number", 60.0, "Chat model", "Seconds that an answer may take.", least=0.1, most=600)
+    chat_classify_timeout: float = _row(
+        "number", 15.0, "Chat model", "The same while a writer waits to hear the kind of a memory.", least=0.1, most=60
+    )
+    extract_policy: Policy = _row(
+        "text", "propose", "Chat model",
+        "What becomes of memories that the model finds in sessions. `propose`: they wait for you. `auto`: what was "
+        "said directly and resembles nothing is served at once; preferences wait all the same.",
+        choices=("propose", "auto"),
+    )  # fmt: skip
+    extract_after: int = _row("integer", 180, "Chat model", "Seconds until a session summary is read.", least=0)
+    consolidate: bool = _row(
+        "switch",
+        True,
+        "Chat model",
+        "Look for duplicates and contradictions in the background; only with a chat model.",
+    )
+
     keep_events_days: int = _row(
         "integer", 90, "Records", "Days that recall events without feedback are kept.", least=1
     )
@@ -219,7 +241,7 @@ def load(flags: Mapping[str, object] | None = None, environment: Mapping[str, st
             if row is None or (row.name == "config" and origin == "file"):
                 warnings.append(_unknown(origin, name, place))
             elif name not in values and raw != "":
-                values[name] = _parse(row, raw, _where(origin, row, place))
+                values[name] = parse(row, raw, _where(origin, row, place))
                 origins[name] = origin
     values.setdefault("config", str(file) if file else "")
     if "database" not in values:
@@ -254,12 +276,6 @@ def shown(row: Setting, value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return without_password(str(value))
-
-
-def without_password(url: str) -> str:
-    """The URL with its password replaced by `***`, also one in a query string."""
-    url = re.sub(r"(?<=://)([^/@:\s]*):\S*@", r"\1:***@", url)
-    return re.sub(r"(?i)((?:password|sslpassword)=)[^&\s]*", r"\1***", url)
 
 
 def _file(named: object) -> Path | None:
@@ -307,75 +323,6 @@ def _where(origin: Origin, row: Setting, place: str) -> str:
             return row.variable
         case _:
             return f"`{row.name}` in {place}"
-
-
-def _parse(row: Setting, raw: object, where: str) -> Any:
-    value = _typed(row, raw, where)
-    if row.choices and value not in row.choices:
-        raise _refuse(row, where, raw, f"is one of {', '.join(row.choices)}")
-    if row.least is not None and isinstance(value, int | float) and value < row.least:
-        raise _refuse(row, where, raw, f"is at least {row.least:g}")
-    if row.most is not None and isinstance(value, int | float) and value > row.most:
-        raise _refuse(row, where, raw, f"is at most {row.most:g}")
-    if row.name == "zone":
-        _check_zone(row, str(value), where)
-    return value
-
-
-def _typed(row: Setting, raw: object, where: str) -> object:
-    text = raw.strip() if isinstance(raw, str) else raw
-    match row.type:
-        case "text":
-            if isinstance(text, str):
-                return text.lower() if row.choices else text
-            raise _refuse(row, where, raw, "is a text")
-        case "path":
-            return str(Path(str(text)).expanduser())
-        case "integer" | "number":
-            return _number(row, text, where)
-        case "switch":
-            return _switch(row, text, where)
-        case "list":
-            items = text if isinstance(text, list | tuple) else str(text).split(",")
-            return tuple(str(item).strip() for item in items if str(item).strip())
-
-
-def _number(row: Setting, raw: object, where: str) -> int | float:
-    what = "is a whole number" if row.type == "integer" else "is a number"
-    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
-        raise _refuse(row, where, raw, what)
-    try:
-        return int(str(raw).replace("_", "")) if row.type == "integer" else float(raw)
-    except ValueError:
-        raise _refuse(row, where, raw, what) from None
-
-
-def _switch(row: Setting, raw: object, where: str) -> bool:
-    word = str(raw).lower()
-    if word in ("1", "true", "yes", "on"):
-        return True
-    if word in ("0", "false", "no", "off"):
-        return False
-    raise _refuse(row, where, raw, "is `on` or `off`")
-
-
-def _check_zone(row: Setting, value: str, where: str) -> None:
-    from dolmen.domain.timeframe import zone_of
-
-    try:
-        zone_of(value)
-    except DolmenError:
-        raise _refuse(row, where, value, "is an offset (`+09:00`) or a name (`Asia/Seoul`)") from None
-
-
-def _refuse(row: Setting, where: str, raw: object, rule: str) -> DolmenError:
-    """The refusal of a value; on the command line it is a mistake of the command line."""
-    from dolmen.domain.secrets import redact
-
-    shown = redact(without_password(str(raw)))[0][:100]
-    said = "has a value that it does not take" if row.secret else f"does not take {shown!r}"
-    code: Code = "invalid-argument" if where.startswith("--") else "configuration"
-    return DolmenError(code, f"{where} {said}.", f"`{row.name}` {rule}. {row.help}")
 
 
 def _unknown(origin: Origin, name: str, place: str) -> str:
