@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dolmen.domain.errors import DolmenError
-from dolmen.store.contract import Tx
+from dolmen.store.contract import Job, Tx
 from dolmen.store.ids import rising
 from dolmen.store.opening import open_store
 from tests.contract.given import START, Clock, Desk, add, link, proposal, unit
@@ -53,6 +53,7 @@ WRITES = {
     "proposals": lambda tx, memory: tx.proposals.add(proposal("p")),
     "keys": lambda tx, memory: tx.keys.put("v", "c", "k", "m", START),
     "leases": lambda tx, memory: tx.leases.take("l", "o", 1, 2),
+    "jobs": lambda tx, memory: tx.jobs.enqueue(Job("j", "v", "extract", "k")),
     "index": lambda tx, memory: tx.index.clear("v"),
     "models": lambda tx, memory: tx.index.model("new", 3, START),
     "settings": lambda tx, memory: tx.accounts.set("v", "k", "x"),

@@ -9,7 +9,7 @@ from dolmen.domain.memory import Memory
 from dolmen.domain.text import analyze
 from dolmen.store.contract import Filter
 from dolmen.store.opening import open_store
-from tests.contract.given import add, unit
+from tests.contract.given import START, add, unit
 
 SCOPES = ("user", "project:a", "project:b")
 
@@ -84,3 +84,19 @@ def nearest_ids(url: str, query: int, limit: int) -> Sequence[str]:
         found = [hit.memory for hit in tx.index.nearest(Filter("v", None, now=0), model, unit(query), limit)]
     store.close()
     return found
+
+
+def do_jobs(url: str, owner: str) -> list[str]:
+    """Does every job of kind `extract` that is due; a moment after `given.START`, when old leases have run out."""
+    store = open_store(url)
+    done = []
+    while True:
+        with store.write() as tx:
+            taken = tx.jobs.lease(("extract",), owner, START + 20, START + 10**9)
+        if taken is None:
+            break
+        with store.write() as tx:
+            assert tx.jobs.finish(taken, START + 30)
+        done.append(taken.id)
+    store.close()
+    return done

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dolmen.store.contract import Accounts, CodeRefs, Index, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
+from dolmen.store.contract import (
+    Accounts,
+    CodeRefs,
+    Index,
+    Jobs,
+    Journal,
+    Keys,
+    Leases,
+    Links,
+    Memories,
+    Proposals,
+    Scopes,
+)
 from dolmen.store.indexing import EngineIndex
 from dolmen.store.repositories.accounts import AccountRepository
 from dolmen.store.repositories.code_refs import CodeRefRepository
+from dolmen.store.repositories.jobs import JobRepository
 from dolmen.store.repositories.journal import JournalRepository
 from dolmen.store.repositories.keys import KeyRepository
 from dolmen.store.repositories.leases import LeaseRepository
@@ -49,6 +62,7 @@ class Transaction:
         self.keys: Keys = KeyRepository(session)
         self.leases: Leases = LeaseRepository(session)
         self.code_refs: CodeRefs = CodeRefRepository(session, numbers)
+        self.jobs: Jobs = JobRepository(session)
 
     def new_id(self) -> str:
         return self._new_id()

@@ -25,6 +25,12 @@ from dolmen.store.contract.index import (
     Pending,
     Vector,
 )
+from dolmen.store.contract.jobs import (
+    Job,
+    Jobs,
+    JobState,
+    JobStatus,
+)
 from dolmen.store.contract.repositories import (
     Accounts,
     AuditEntry,
@@ -55,6 +61,10 @@ __all__ = [
     "Hit",
     "Index",
     "IndexHealth",
+    "Job",
+    "JobState",
+    "JobStatus",
+    "Jobs",
     "Journal",
     "Keys",
     "Leases",

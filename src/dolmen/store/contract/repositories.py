@@ -64,6 +64,9 @@ class Memories(Protocol):
     def by_content(self, vault: str, scope: str, label: str, kind: Kind, content_key: str) -> Memory | None:
         """The active or proposed memory with this statement (the one that `add` would collide with)."""
 
+    def saying(self, vault: str, scope: str, content_key: str) -> list[Memory]:
+        """Every memory of the scope with this statement, of any kind, label and status: also what was rejected."""
+
     def update(self, before: Memory, after: Memory, change: Change, content_key: str) -> None:
         """Replaces the state and keeps `before` as a revision. `after.version` must be `before.version + 1`.
 

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from dolmen.store.contract.code import CodeRefs
 from dolmen.store.contract.index import Index
+from dolmen.store.contract.jobs import Jobs
 from dolmen.store.contract.repositories import Accounts, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
 
 EngineName = Literal["sqlite", "postgres"]
@@ -26,6 +27,7 @@ class Tx(Protocol):
     keys: Keys
     leases: Leases
     code_refs: CodeRefs
+    jobs: Jobs
     index: Index
 
     def new_id(self) -> str: ...

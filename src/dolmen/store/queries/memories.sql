@@ -46,6 +46,16 @@ ON CONFLICT (vault_id, id, version) DO NOTHING;
 UPDATE memory SET content_key = :content_key, version = version + 1, {assignments}
 WHERE vault_id = :vault AND id = :id AND version = :version;
 
+-- name: saying
+-- The memories of a scope with this statement: those that stand, and those that do not any more.
+SELECT m.version, m.id, {m_columns} FROM memory m
+WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.content_key = :content_key
+  AND m.status IN ('proposed', 'active')
+UNION ALL
+SELECT m.version, m.id, {m_columns} FROM memory m
+WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.content_key = :content_key
+  AND m.status IN ('superseded', 'deleted');
+
 -- name: note
 -- Bookkeeping that makes no revision.
 UPDATE memory SET attrs = :attrs WHERE vault_id = :vault AND id = :id;

@@ -117,6 +117,12 @@ class MemoryRepository:
         row = None if scope_id is None else self._session.one(self._sql["by_content"], params)
         return None if row is None else self._memory(vault, row)
 
+    def saying(self, vault: str, scope: str, content_key: str) -> list[Memory]:
+        scope_id = self._numbers.number(vault, scope)
+        params = {"vault": vault, "scope_id": scope_id, "content_key": content_key}
+        rows = [] if scope_id is None else self._session.all(self._sql["saying"], params)
+        return [self._memory(vault, row) for row in rows]
+
     def select(
         self, filter: Filter, order: Order = "newest", limit: int = 50, after: str | None = None
     ) -> list[Memory]:
