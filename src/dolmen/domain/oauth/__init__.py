@@ -4,6 +4,7 @@ OAuth 2.1 with PKCE. Everything here is a pure decision over texts and times; se
 HTTP. A refusal is an `OAuthError` with the code that its RFC names.
 """
 
+from dolmen.domain.oauth.addresses import is_public
 from dolmen.domain.oauth.errors import OAuthCode, OAuthError
 from dolmen.domain.oauth.pkce import check_challenge, proves
 from dolmen.domain.oauth.redirects import check_redirect, host_of, is_loopback, matches
@@ -28,6 +29,7 @@ __all__ = [
     "grant_mode",
     "host_of",
     "is_loopback",
+    "is_public",
     "matches",
     "mode_of",
     "proves",
