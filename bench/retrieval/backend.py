@@ -121,7 +121,7 @@ class Services:
         """The same search as every recall, but for the words."""
         prepared = replace(prepare(self._rt, query), tokens=())
         with self._rt.store.read() as tx:
-            found = search(tx, visible(tx, self._actor, None), prepared, limit=limit).found
+            found = search(tx, visible(tx, self._actor, None), prepared, limit=limit).found[:limit]
         return [each.memory for each in found]
 
 

@@ -96,6 +96,9 @@ def test_kinds_labels_cases_sessions_and_bounds_narrow_what_is_seen(desk: Desk, 
         ({"since": START - 5}, {rich.id, more.id}),
         ({"until": START - 5}, {plain.id}),
         ({"since": START - 5, "until": START}, {rich.id}),
+        ({"ids": (plain.id, more.id)}, {plain.id, more.id}),
+        ({"ids": (plain.id, more.id, "unknown"), "kinds": ("error",)}, {more.id}),
+        ({"ids": ()}, set()),
     ]:
         assert look(desk, desk.sight(**narrow)) == right, narrow  # type: ignore[arg-type]
 

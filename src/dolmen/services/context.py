@@ -14,9 +14,9 @@ from dolmen.services.claims import quoted
 from dolmen.services.requests import Brief, Claim, ContextRequest, HandoffView, Section
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for, visible
-from dolmen.services.search import Query, prepare, search
+from dolmen.services.search import NOTHING, Result, answered, prepare, search
 from dolmen.services.sessions import handoffs, view
-from dolmen.store.contract import Tx
+from dolmen.store.contract import Filter, Tx
 
 RECENT, RECENT_CHARACTERS = 3, 800
 _EACH = 50
@@ -60,26 +60,32 @@ def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
     require(actor, "read")
     query = prepare(rt, request.task) if request.task.strip() else None
     purse = _Purse(clamp(request.budget_tokens))
-    with rt.store.read() as tx:
+
+    def first(tx: Tx) -> tuple[Filter, Result]:
+        sight = visible(tx, actor, request.project)
+        return sight, NOTHING if query is None else search(tx, sight, query, limit=_RELEVANT)
+
+    def then(tx: Tx, sight: Filter, result: Result) -> Brief:
         scope = scope_for(tx, actor, request.project)
         filling: Mapping[Section, Callable[[], Any]] = {
             "preferences": lambda: _preferences(tx, actor, request, purse),
             "handoff": lambda: _handoff(tx, actor, scope, purse),
             "recent": lambda: _recent(tx, actor, scope, purse),
             "project": lambda: _project(tx, actor, scope, request, purse),
-            "relevant": lambda: _relevant(tx, actor, query, request, purse),
+            "relevant": lambda: _relevant(result, request, purse),
         }
         sections = {section: filling[section]() for section in request.priority}
-    notes = query.notes if query else ()
-    return Brief(
-        scope,
-        **sections,
-        truncated=purse.dropped > 0,
-        dropped=purse.dropped,
-        used_tokens=purse.used,
-        partial=purse.dropped > 0 or bool(notes),
-        notes=notes,
-    )
+        return Brief(
+            scope,
+            **sections,
+            truncated=purse.dropped > 0,
+            dropped=purse.dropped,
+            used_tokens=purse.used,
+            partial=purse.dropped > 0 or bool(result.notes),
+            notes=result.notes,
+        )
+
+    return answered(rt, query, first, then)
 
 
 def _preferences(tx: Tx, actor: Actor, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
@@ -109,12 +115,10 @@ def _project(tx: Tx, actor: Actor, scope: str, request: ContextRequest, purse: _
     return purse.buy(_stale_last(m for m in listed if m.label != HANDOFF), request.excerpt)
 
 
-def _relevant(tx: Tx, actor: Actor, query: Query | None, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
-    if query is None:
-        return ()
-    result = search(tx, visible(tx, actor, request.project), query, limit=_RELEVANT)
-    scores = {found.memory: round(found.score, 4) for found in result.found}
-    return purse.buy((result.memories[found.memory] for found in result.found), request.excerpt, scores)
+def _relevant(result: Result, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
+    found = result.found[:_RELEVANT]
+    scores = {each.memory: round(each.score, 4) for each in found}
+    return purse.buy((result.memories[each.memory] for each in found), request.excerpt, scores)
 
 
 def _stale_last(memories: Iterable[Memory]) -> Sequence[Memory]:

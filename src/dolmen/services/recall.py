@@ -20,7 +20,7 @@ from dolmen.services.forget import containing
 from dolmen.services.requests import Budget, CaseView, Claim, Conflict, Pack, Recall
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import EVERY_PROJECT, visible
-from dolmen.services.search import Found, Query, Result, prepare, search
+from dolmen.services.search import Found, Query, Result, answered, prepare, search, when
 from dolmen.store.contract import Filter, RecallEvent, Tx
 
 LIMIT = 50
@@ -42,20 +42,34 @@ def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
     require(actor, "read")
     if not 1 <= request.limit <= LIMIT:
         raise DolmenError("invalid-argument", f"limit {request.limit} is out of range.", f"Use 1 to {LIMIT}.")
-    query = prepare(rt, request.query)
+    query = prepare(rt, request.query, request.zone)
     offset = _offset(request)
-    with rt.store.read() as tx:
+
+    def first(tx: Tx) -> tuple[Filter, Result]:
         sight = _sight(tx, actor, request)
-        result = _find(tx, sight, query, request, offset + request.limit + 1)
-        answer = _pack(rt, tx, sight, query, request, result, offset)
+        return sight, _find(rt, tx, sight, query, request, offset + request.limit + 1)
+
+    def then(tx: Tx, sight: Filter, result: Result) -> Pack:
+        answer = _pack(tx, sight, query, request, result, offset)
         health, lag = _health(rt, tx, sight)
-    event = None
-    if request.record:
-        event = tx.new_id()
-        refs = tuple(claim.ref for claim in answer.claims)
-        rt.journal.event(RecallEvent(event, actor.vault, tx.now, actor.connection, actor.agent, query.text, refs))
-    partial = answer.partial or bool(set(answer.notes) - {UNSURE}) or lag
-    return replace(answer, index_health={"legs": list(result.legs), **health}, event=event, partial=partial)
+        event = _noted(rt, tx, actor, query, answer) if request.record else None
+        return replace(
+            answer,
+            index_health={"legs": list(result.legs), **health},
+            event=event,
+            partial=answer.partial or bool(result.notes) or lag,
+            notes=(*result.notes, *when(result, query), *answer.notes),
+        )
+
+    return answered(rt, query, first, then)
+
+
+def _noted(rt: Runtime, tx: Tx, actor: Actor, query: Query, answer: Pack) -> str:
+    """The id under which the recall is kept, for feedback."""
+    event = tx.new_id()
+    refs = tuple(claim.ref for claim in answer.claims)
+    rt.journal.event(RecallEvent(event, actor.vault, tx.now, actor.connection, actor.agent, query.text, refs))
+    return event
 
 
 def _sight(tx: Tx, actor: Actor, request: Recall) -> Filter:
@@ -78,12 +92,13 @@ def _sight(tx: Tx, actor: Actor, request: Recall) -> Filter:
     )
 
 
-def _find(tx: Tx, sight: Filter, query: Query, request: Recall, depth: int) -> Result:
+def _find(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, depth: int) -> Result:
     if request.mode == "exact":
         return _listed(query, containing(tx, sight, query.text, depth), ("exact",))
     if not query.text.strip():
         return _listed(query, tx.memories.select(sight, limit=depth), ("newest",))
-    return search(tx, sight, query, limit=depth, explain="explain" in request.include)
+    enough = depth if rt.reranker is None else max(depth, rt.options.rerank_top)
+    return search(tx, sight, query, limit=enough, explain="explain" in request.include)
 
 
 def _listed(query: Query, memories: Sequence[Memory], legs: tuple[str, ...]) -> Result:
@@ -91,7 +106,7 @@ def _listed(query: Query, memories: Sequence[Memory], legs: tuple[str, ...]) -> 
     return Result(found, {m.id: m for m in memories}, legs, query.notes, {})
 
 
-def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, offset: int) -> Pack:
+def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, offset: int) -> Pack:
     page = result.found[offset : offset + request.limit]
     spans = tx.index.spans(sight.vault, [f.passage for f in page if f.passage])
     links = links_of(tx, sight.vault, [f.memory for f in page]) if "links" in request.include else {}
@@ -100,10 +115,9 @@ def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, res
     kept, used, conflicts = _fitting(tx, sight, claims, page, budget)
     reached = offset + len(kept)
     more = len(result.found) > reached
-    notes = query.notes
-    if kept and all(claim.weak for claim in kept):
-        notes = (*notes, UNSURE)
-    if request.budget_tokens not in (None, budget):
+    cut = request.budget_tokens not in (None, budget)
+    notes = (UNSURE,) if kept and all(claim.weak for claim in kept) else ()
+    if cut:
         notes = (*notes, f"budget_tokens {request.budget_tokens} was taken as {budget}")
     shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else tuple(kept)
     return Pack(
@@ -113,7 +127,7 @@ def _pack(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, res
         budget=Budget(request.budget_tokens or 0, used, len(claims) - len(kept)),
         conflicts=tuple(conflicts),
         gaps=tuple(_gaps(query, result)),
-        partial=more,
+        partial=more or cut,
         cursor=_cursor(request, reached) if more and kept and reached < DEPTH else None,
         notes=notes,
     )

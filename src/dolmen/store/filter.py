@@ -66,6 +66,8 @@ def condition(filter: Filter, scopes: Sequence[int] | None) -> Condition:
         if value is not None:
             terms.append(f"{_column(column, past)} = :f_{column}")
             params[f"f_{column}"] = value
+    if filter.ids is not None:
+        terms.append(f"m.id IN ({_spread(params, 'f_id', filter.ids)})" if filter.ids else "0 = 1")
     _bounds(filter, terms, params)
     _folder(filter, terms, params)
     _tags(filter, terms, params)
@@ -91,7 +93,7 @@ def live_only(filter: Filter) -> bool:
 def ordinary(filter: Filter) -> bool:
     """Whether nearly every live passage in the scopes passes: the filter asks for nothing but them."""
     asked = (filter.kinds, filter.labels, filter.tags)
-    bounds = (filter.since, filter.until, filter.case, filter.session, filter.folder)
+    bounds = (filter.since, filter.until, filter.case, filter.session, filter.folder, filter.ids)
     return live_only(filter) and not (filter.stale or any(asked)) and all(bound is None for bound in bounds)
 
 

@@ -33,6 +33,8 @@ class Recall:
     every_scope: bool = False
     """Search all projects of the vault; only for people (command line, web page)."""
     record: bool = True
+    zone: str | None = None
+    """Where the days begin that the query names; None as the settings say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
 """How is a question answered? The one search behind every door, stage by stage.
 
-The query is prepared before the transaction (`prepare`), searched inside it (`search`). Every leg that could not run is
-named, never silently missing.
+`query` prepares the question before any transaction, `first` ranks inside one, `reranking` lets a cross-encoder judge
+the best between two, `neighbours` adds what is linked to them, `weighing` lays on what else is known of a memory. Every
+leg that could not run is named, never silently missing.
 """
 
-from dolmen.services.search.first import Found, Result, search
+from dolmen.services.search.first import NOTHING, Found, Result, search
 from dolmen.services.search.query import Query, prepare
+from dolmen.services.search.reranking import answered
+from dolmen.services.search.when import when
 
-__all__ = ["Found", "Query", "Result", "prepare", "search"]
+__all__ = ["NOTHING", "Found", "Query", "Result", "answered", "prepare", "search", "when"]

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dolmen.domain.memory import Memory
-from dolmen.domain.ranking import POOL, Background, Facts, Lexical, Ranked, bm25, fuse, order, signals
-from dolmen.domain.text import weight
+from dolmen.domain.ranking import POOL, Lexical, Ranked, fuse, order
+from dolmen.domain.timeframe import Range, mentioned
+from dolmen.services.search.legs import candidates
 from dolmen.services.search.query import Query
+from dolmen.services.search.weighing import facts_of, weighed
 from dolmen.store.contract import Filter, Hit, Tx
 
-_ALONE = 64
-"""Candidates whose tokens are looked at when words decide alone."""
-COMMON = 1_000
-"""A token in more passages than this does not choose candidates while rarer ones do; it still scores them."""
 _SPARE = 10
-CANDIDATES = 2_000
-"""Passages that the candidate tokens may touch together: what keeps recall flat as a vault grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +30,8 @@ class Found:
     parts: Mapping[str, Any] = field(default_factory=dict)
     weak: bool = False
     """Neither leg is sure of it: near the question, perhaps no answer (B023)."""
+    exact: bool = False
+    """It has the identifier that the question is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,65 +41,50 @@ class Result:
     found: tuple[Found, ...]
     memories: Mapping[str, Memory]
     legs: tuple[str, ...]
-    """The legs that ran: `words`, `meaning`."""
+    """The legs that ran: `words`, `meaning`, `reranked`."""
     notes: tuple[str, ...]
+    """What went wrong, and what was done without."""
     frequencies: Mapping[str, int]
     """Per query token: passages in sight that have it."""
+    ranges: tuple[Range, ...] = ()
+    """The times that the question names: what is of them was lifted."""
+
+    @property
+    def searched(self) -> bool:
+        """Whether it was ranked, not listed."""
+        return "words" in self.legs or "meaning" in self.legs
+
+
+NOTHING = Result((), {}, (), (), {})
+"""Where nothing was asked."""
 
 
 def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = False) -> Result:
-    """The best memories in sight, at most `limit`; those below the floor are no answer and are left out (B023)."""
-    total, counts = tx.index.frequencies(sight, query.tokens, COMMON) if query.tokens else (0, {})
-    # Beside vectors each candidate may still matter; words alone decide among those that they put first.
-    keep = max(_ALONE if query.vector is None else 2 * POOL, 2 * limit)
-    chosen = choose(query.tokens, counts)
-    words, average = tx.index.likeliest(sight, chosen, max(2 * POOL, 2 * limit), keep)
-    lexical = bm25(query.tokens, _Tokens(words), max(total, len(words)), counts, average)
-    lexical = _best(lexical, max(POOL, limit))
-    hits = {hit.passage: hit for hit in words}
-    cosines, background = _meaning(tx, sight, query, hits, list(lexical), max(POOL, limit), total)
-    ranked = _front(fuse(lexical, cosines, background), hits, POOL if query.recent else 2 * limit + _SPARE)
-    memories = _memories(tx, sight, [hits[r.id].memory for r in ranked])
+    """The best memories in sight, at least `limit` where there are so many; those below the floor are no answer and are
+    left out (B023)."""
+    ranges = mentioned(query.text, sight.now, query.zone)
+    pool = candidates(tx, sight, query, limit)
+    ranked = _front(
+        fuse(pool.lexical, pool.cosines, pool.background),
+        pool.hits,
+        POOL if query.recent or ranges else 2 * limit + _SPARE,
+    )
+    memories = _memories(tx, sight, [pool.hits[r.id].memory for r in ranked])
     best: dict[str, tuple[tuple[float, ...], Found]] = {}
     for r in ranked:
-        hit = hits[r.id]
+        hit = pool.hits[r.id]
         memory = memories.get(hit.memory)
         if memory is None:
             continue
-        facts = Facts(
-            age=max(0, sight.now - memory.updated_at),
-            code_gone=memory.attrs.get("code") == "gone",
-            code_changed=memory.attrs.get("code") == "changed",
-            importance=memory.importance,
-            verified=memory.verification == "verified",
-        )
-        score = signals(r.score, facts, recent=query.recent)
+        facts = facts_of(memory, sight.now)
+        score = weighed(r.score, memory, facts, query, ranges)
         key = (float(not r.exact), *order(score, facts))
         if hit.memory not in best or key < best[hit.memory][0]:
-            parts = (
-                _parts(r.lexical, lexical.get(r.id), r.vector, cosines.get(r.id), r.exact, r.score) if explain else {}
-            )
-            best[hit.memory] = (key, Found(hit.memory, r.id, score, hit.tokens, parts, r.weak))
+            parts = _parts(r, pool.lexical.get(r.id), pool.cosines.get(r.id)) if explain else {}
+            best[hit.memory] = (key, Found(hit.memory, r.id, score, hit.tokens, parts, r.weak, r.exact))
     found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
     legs = ("words",) if query.vector is None else ("words", "meaning")
-    return Result(tuple(found[:limit]), memories, legs, query.notes, counts)
-
-
-class _Tokens(Mapping[int, list[str]]):
-    """The tokens of each passage, split when it is its turn: all at once they are a megabyte of small strings, and
-    getting that from the system and giving it back took a quarter of a recall."""
-
-    def __init__(self, hits: Sequence[Hit]) -> None:
-        self._texts = {hit.passage: hit.tokens for hit in hits}
-
-    def __getitem__(self, passage: int) -> list[str]:
-        return self._texts[passage].split(" ")
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
+    return Result(tuple(found), memories, legs, query.notes, pool.frequencies, ranges)
 
 
 def _front(ranked: Sequence[Ranked[int]], hits: Mapping[int, Hit], most: int) -> list[Ranked[int]]:
@@ -117,44 +100,6 @@ def _front(ranked: Sequence[Ranked[int]], hits: Mapping[int, Hit], most: int) ->
     return front
 
 
-def choose(tokens: tuple[str, ...], counts: Mapping[str, int]) -> list[str]:
-    """The tokens that pick candidates: the rarest first, until they would touch too many passages."""
-    present = sorted((t for t in tokens if counts.get(t, 0) > 0), key=lambda t: (counts[t], -weight(t)))
-    chosen: list[str] = []
-    touched = 0
-    for token in present:
-        if chosen and touched + counts[token] > CANDIDATES:
-            break
-        chosen.append(token)
-        touched += counts[token]
-    return chosen
-
-
-def _best(lexical: Mapping[int, Lexical], most: int) -> dict[int, Lexical]:
-    ranked = sorted(lexical.items(), key=lambda pair: (not pair[1].exact, -pair[1].score))
-    return dict(ranked[:most])
-
-
-def _meaning(
-    tx: Tx, sight: Filter, query: Query, hits: dict[int, Hit], others: list[int], most: int, total: int
-) -> tuple[dict[int, float], Background | None]:
-    """Cosines of the nearest passages and of those that the words found; adds the new passages to `hits`."""
-    if query.vector is None:
-        return {}, None
-    model = tx.index.find_model(query.model, query.dim)
-    if model is None:
-        return {}, None
-    near = tx.index.nearest(sight, model, query.vector, most)
-    cosines = {hit.passage: hit.score for hit in near}
-    for hit in near:
-        hits.setdefault(hit.passage, hit)
-    missing = [id for id in others if id not in cosines]
-    if missing:
-        cosines.update(tx.index.cosines(sight.vault, model, query.vector, missing))
-    mean, deviation = tx.index.background(sight, model, query.vector) or (None, None)
-    return cosines, Background(mean, deviation, query.unrelated, total)
-
-
 def _memories(tx: Tx, sight: Filter, ids: list[str]) -> Mapping[str, Memory]:
     unique = list(dict.fromkeys(ids))
     if sight.as_of is not None:
@@ -162,12 +107,10 @@ def _memories(tx: Tx, sight: Filter, ids: list[str]) -> Mapping[str, Memory]:
     return tx.memories.many(sight.vault, unique)
 
 
-def _parts(
-    text: float, words: Lexical | None, vector: float | None, cosine: float | None, exact: bool, fused: float
-) -> dict[str, Any]:
-    out: dict[str, Any] = {"fused": round(fused, 4), "words": round(text, 4), "exact": exact}
+def _parts(ranked: Ranked[int], words: Lexical | None, cosine: float | None) -> dict[str, Any]:
+    out: dict[str, Any] = {"fused": round(ranked.score, 4), "words": round(ranked.lexical, 4), "exact": ranked.exact}
     if words is not None:
         out |= {"bm25": round(words.score, 3), "coverage": round(words.coverage, 3)}
-    if vector is not None and cosine is not None and math.isfinite(cosine):
-        out |= {"meaning": round(vector, 4), "cosine": round(cosine, 4)}
+    if ranked.vector is not None and cosine is not None and math.isfinite(cosine):
+        out |= {"meaning": round(ranked.vector, 4), "cosine": round(cosine, 4)}
     return out

@@ -28,12 +28,15 @@ class Query:
     model: str
     dim: int
     notes: tuple[str, ...] = ()
+    """What went wrong with it."""
     recent: bool = False
     unrelated: float | None = None
     """Cosine up to which a passage has nothing to do with the question, where the model knows it."""
+    zone: str = "UTC"
+    """Where the days begin that it names."""
 
 
-def prepare(rt: Runtime, text: str) -> Query:
+def prepare(rt: Runtime, text: str, zone: str | None = None) -> Query:
     """Cleans, redacts and cuts the query (C-148, C-300), makes its tokens and, when the model is there, its vector."""
     notes: list[str] = []
     text, replaced = clean(text)
@@ -52,7 +55,9 @@ def prepare(rt: Runtime, text: str) -> Query:
         notes.append(note)
     embedder = rt.embedder
     model, dim = (embedder.model, embedder.dim) if embedder and vector is not None else ("", 0)
-    return Query(text, tuple(tokens), vector, model, dim, tuple(notes), temporal_intent(text), unrelated)
+    recent = temporal_intent(text)
+    zone = zone or rt.options.zone
+    return Query(text, tuple(tokens), vector, model, dim, tuple(notes), recent, unrelated, zone)
 
 
 def _embed(rt: Runtime, text: str) -> tuple[Vector | None, float | None, str]:

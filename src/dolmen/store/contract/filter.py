@@ -30,6 +30,8 @@ class Filter:
     as_of: int | None = None
     case: str | None = None
     session: str | None = None
+    ids: tuple[str, ...] | None = None
+    """Only these memories, as far as they pass the rest; None for all."""
     folder: str | None = None
     """The folder itself and everything below it."""
     include_expired: bool = False
