@@ -21,6 +21,7 @@ from dolmen.domain.memory import (
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import checking
+from dolmen.services.code.following import renew
 from dolmen.services.indexing import NOTHING, Embedded, embed
 from dolmen.services.recording import audit, queue, reason_text, refuse_secrets, revise, sha, strings
 from dolmen.services.remember import store_one
@@ -350,5 +351,7 @@ def verify_in(tx: Tx, actor: Actor, memories: Sequence[Memory], mark: Verificati
             changes["trust"] = "user"
         if any(getattr(memory, name) != value for name, value in changes.items()):
             revise(tx, actor, memory, "verify", note, **changes)
+        if mark == "verified":
+            renew(tx, memory)
     audit(tx, actor, "verify", ",".join(m.id for m in memories)[:400])
     return tuple(m.id for m in memories)

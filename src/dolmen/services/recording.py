@@ -13,6 +13,7 @@ from dolmen.domain.proposal import Proposal, ProposalOp
 from dolmen.domain.secrets import find, redact
 from dolmen.domain.text import clean, content_key
 from dolmen.domain.values import Actor, Change
+from dolmen.services.code.following import follow
 from dolmen.services.indexing import NOTHING, Embedded, reindex
 from dolmen.store.contract import AuditEntry, Tx
 
@@ -36,11 +37,11 @@ def sha(memory: Memory) -> str:
 def revise(
     tx: Tx, actor: Actor, before: Memory, op: str, reason: str = "", embedded: Embedded = NOTHING, **changes: Any
 ) -> Memory:
-    """Changes a memory: the new state, the revision of the old one, and the index, in one step."""
+    """Changes a memory: the new state, the revision of the old one, the index and what it refers to, in one step."""
     after = before.with_(**changes, version=before.version + 1, updated_at=tx.now)
     tx.memories.update(before, after, change(tx, actor, op, reason), content_key(after.text))
     reindex(tx, before, after, embedded)
-    return after
+    return follow(tx, before, after, op)
 
 
 def queue(

@@ -13,6 +13,7 @@ from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import similarity
 from dolmen.services.checking import checked, replacements
+from dolmen.services.code.following import record
 from dolmen.services.indexing import NOTHING, Embedded, embed, index
 from dolmen.services.recording import audit, queue, revise
 from dolmen.services.requests import NewMemory, Outcome, Remembered
@@ -124,6 +125,7 @@ def store_one(
             raise DolmenError("conflict", "The same statement was just changed by another writer.", "Try again.")
         return _duplicate(tx, actor, item, twin, replaced)
     index(tx, memory, embedded)
+    record(tx, memory)
     for link in item.links:
         tx.links.add(actor.vault, Link(memory.id, link.rel, ref_id(link.to), link.weight, tx.now, actor.agent))
 

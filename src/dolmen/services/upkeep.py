@@ -11,6 +11,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import STATUSES
 from dolmen.domain.values import DAY, HOUR, SECOND, Actor
 from dolmen.services import backfill as _backfill
+from dolmen.services.code.catching_up import catch_up
 from dolmen.services.rebuilding import rebuild
 from dolmen.services.recording import audit, revise
 from dolmen.services.runtime import Runtime
@@ -194,6 +195,7 @@ class Upkeep:
                 tx.accounts.set(vault, _TIDIED, ticket)
         expire(self._rt)
         trim(self._rt, self._keep)
+        catch_up(self._rt)
         self._rt.store.tidy()
         self._finish_reindex()
 

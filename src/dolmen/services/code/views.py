@@ -1,0 +1,33 @@
+"""References as readers see them (C-232)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dolmen.domain.access import require
+from dolmen.domain.code import View, views
+from dolmen.domain.memory import Memory
+from dolmen.domain.values import Actor
+from dolmen.services.runtime import Runtime
+from dolmen.store.contract import Tx
+
+
+def refs_of(tx: Tx, vault: str, memories: Sequence[str]) -> dict[str, tuple[View, ...]]:
+    """The files and symbols that memories refer to, each with its state, by the memory's id.
+
+    What nobody could find is left out, and so is a memory that refers to nothing.
+    """
+    found = {id: views(refs) for id, refs in tx.code_refs.of(vault, memories).items()}
+    return {id: shown for id, shown in found.items() if shown}
+
+
+def code_refs(rt: Runtime, actor: Actor, memories: Sequence[str]) -> dict[str, tuple[View, ...]]:
+    """`refs_of`, in a transaction of its own, within the actor's vault."""
+    require(actor, "read")
+    with rt.store.read() as tx:
+        return refs_of(tx, actor.vault, memories)
+
+
+def is_stale(memory: Memory) -> bool:
+    """Whether the last check found that code which the memory refers to has changed or is gone."""
+    return "code" in memory.attrs
