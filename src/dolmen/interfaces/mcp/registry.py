@@ -99,9 +99,9 @@ class Face:
 
 def faces(public_url: str = "") -> dict[Toolset, Face]:
     """Every toolset that this version serves. `public_url`: where people open a memory in a browser, if anywhere."""
-    from dolmen.interfaces.mcp.toolsets import core, openai
+    from dolmen.interfaces.mcp.toolsets import core, kenfold, openai
 
-    return {face.toolset: face for face in (core.FACE, openai.face(public_url))}
+    return {face.toolset: face for face in (core.FACE, kenfold.FACE, openai.face(public_url))}
 
 
 def face(toolset: str, public_url: str = "") -> Face:

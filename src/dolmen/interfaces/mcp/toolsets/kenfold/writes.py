@@ -1,0 +1,130 @@
+"""remember, handoff, resume, forget: arguments into requests, results into JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.memory import REASON_LIMIT, Kind
+from dolmen.domain.values import USER_SCOPE, Actor
+from dolmen.interfaces.mcp.presenting import Json, compact, moment
+from dolmen.interfaces.mcp.registry import Arguments
+from dolmen.interfaces.mcp.toolsets.kenfold.reads import project_in
+from dolmen.interfaces.mcp.toolsets.kenfold.types import KINDS_OF, Type, label_of, type_of
+from dolmen.interfaces.mcp.toolsets.kenfold.views import view
+from dolmen.services import forget as forgetting
+from dolmen.services import reading, sessions
+from dolmen.services import remember as remembering
+from dolmen.services.requests import Forget, Handoff, NewMemory, Remembered
+from dolmen.services.runtime import Runtime
+from dolmen.services.scoping import ref_id
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    old = memory_id(args["supersedes"], "supersedes") if (args.get("supersedes") or "").strip() else None
+    kind, source = _kind(rt, actor, args, old)
+    type = type_of(kind)
+    ttl = args.get("ttl_seconds") or None
+    if type == "temporary" and ttl is None:
+        raise DolmenError(
+            "invalid-argument",
+            "A temporary memory needs ttl_seconds.",
+            "Pass how many seconds it holds, at most a year, or choose another type.",
+        )
+    [stored] = remembering.remember(
+        rt,
+        actor,
+        [
+            NewMemory(
+                content=args["content"],
+                kind=kind,
+                label=label_of(type),
+                project=project_in(args),
+                supersedes=() if old is None else (old,),
+                ttl_seconds=ttl,
+                attrs={"type_source": source},
+                same=KINDS_OF[type],
+            )
+        ],
+    )
+    return _remembered(stored)
+
+
+def _kind(rt: Runtime, actor: Actor, args: Arguments, old: str | None) -> tuple[Kind, str]:
+    """The kind of a new memory, and where its type comes from (C-53, C-78)."""
+    if "type" in args:
+        type: Type = args["type"]
+        return KINDS_OF[type][0], "agent"
+    if old is not None:
+        return reading.read(rt, actor, old).memory.kind, "superseded"
+    return KINDS_OF["semantic" if project_in(args) == USER_SCOPE else "project"][0], "default"
+
+
+def _remembered(stored: Remembered) -> Json:
+    if stored.error is not None or stored.memory is None:
+        raise _refusal(stored.error or {})
+    return compact(
+        {
+            "id": stored.memory.id,
+            "type": type_of(stored.memory.kind),
+            "status": stored.memory.status,
+            "deduplicated": stored.deduplicated,
+            "similar": [view(one.memory, one.similarity) for one in stored.similar if one.memory is not None],
+            "notes": list(stored.notes),
+        },
+        *("deduplicated", "similar"),
+    )
+
+
+def _refusal(error: Mapping[str, Any]) -> DolmenError:
+    """The refusal of the one item as that of the call."""
+    return DolmenError(**error) if error else DolmenError("internal", "The memory was not stored.", "Try again.")
+
+
+def handoff(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    left = sessions.handoff(
+        rt,
+        actor,
+        Handoff(
+            args["summary"],
+            tuple(args.get("next_steps", ())),
+            project_in(args),
+            args.get("ttl_seconds") or None,
+        ),
+    )
+    return compact({"id": left.ref, "expires_at": moment(left.expires_at), "notes": list(left.notes)})
+
+
+def resume(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    taken = sessions.resume(rt, actor, project_in(args))
+    return {} if taken is None or taken.memory is None else {"handoff": view(taken.memory)}
+
+
+def forget(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    id = memory_id(args["id"], "id")
+    reason = args.get("reason", "").strip()[: 4 * REASON_LIMIT]  # what is kept of it is cut after it was redacted
+    done = forgetting.forget(rt, actor, Forget(ref=id, reason=reason))
+    if done.outcome != "queued":
+        return {"id": id, "status": "deleted"}
+    waits = "The deletion waits until a person agrees to it."
+    return {"id": id, "status": reading.read(rt, actor, id).memory.status, "notes": [waits]}
+
+
+def memory_id(given: str, argument: str) -> str:
+    """The id as it is kept.
+
+    Raises:
+        DolmenError: `invalid-argument` for what cannot be one (C-104).
+    """
+    id = ref_id(given)
+    if not _ID.fullmatch(id):
+        raise DolmenError(
+            "invalid-argument",
+            f"{argument}: {given[:80]!r} is no memory id.",
+            "Pass an id that remember, recall or get_context returned.",
+        )
+    return id
