@@ -1,0 +1,191 @@
+"""Both legs joined to one ranked list, and the floor below which nothing is an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from dolmen.domain.ranking.words import Lexical
+
+Id = TypeVar("Id", bound=Hashable)
+
+POOL = 100
+"""How many candidates to ask of each leg."""
+
+WORDS, WORDS_ANYWAY = 8.0, 1.0
+"""Evidence, in standard deviations of cosine, when the words of a passage cover all the information of the query: the
+most, and what is left of it where the nearest passages have those words already."""
+ALONE = 5.0
+"""The same without vectors."""
+NEAREST = 10
+"""So many of the nearest passages are looked at for the words of the query, at most a tenth of all."""
+TELLING = 0.02
+"""Words that cover hardly more than any passage covers by chance are not compared."""
+EXPECTED = 1.0
+"""Standard deviations above the mean that a passage without a vector yet is taken to have."""
+SPREAD = 0.025
+"""Deviation of cosines where the store is too small to tell."""
+NARROWEST = 0.01
+"""No smaller deviation is believed: a store of near copies says little about what is near."""
+CROWD = 0.4
+"""The nearest of many unrelated passages is nearer than that of few: deviations for each e-fold of passages."""
+CROWD_FROM, CROWD_TO = 10, 10_000
+"""Measured between these; beyond them it is not extrapolated."""
+UNSAID = 0.6
+"""Deviations that the floor rises when no passage in sight has any word of the query: it may be gibberish."""
+MIDDLE = 3.0
+"""Evidence that makes a score of one half."""
+RELATIVE = 0.2
+"""A candidate less than this much as likely as the best one is no answer beside it."""
+CORROBORATED = 0.35
+"""Coverage that lets a passage count as an answer however far its vector is."""
+SAID = 0.05
+"""The same where there is no vector to ask: more than common words in common."""
+SURE = 0.3
+"""Coverage from which an answer is not called weak."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """How near the query is to passages that do not answer it."""
+
+    mean: float | None = None
+    deviation: float | None = None
+    """Of its cosine to passages in sight, a sample or all of them; None when there are too few to tell."""
+    unrelated: float | None = None
+    """Cosine up to which a passage has nothing to do with it, as the model knows it (`Embedder.unrelated`)."""
+    passages: int = 0
+    """How many passages are in sight; 0 when nobody counted."""
+    chance: float = 0.0
+    """Coverage of a passage that has words of the query by chance (`chance`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Generic[Id]):
+    """A candidate with its fused score and the parts that it was made of, for `explain`."""
+
+    id: Id
+    score: float
+    """In (0, 1): one half where the evidence for and against is even. Comparable across queries, roughly."""
+    lexical: float
+    """Evidence of the words, in standard deviations: 0 to `WORDS`."""
+    vector: float | None
+    """Evidence of the vector, in standard deviations above the background; None when the passage has no vector."""
+    exact: bool
+    weak: bool = False
+    """Neither leg is sure of it: the reader should know."""
+
+
+def fuse(
+    lexical: Mapping[Id, Lexical],
+    cosines: Mapping[Id, float],
+    background: Background | None = None,
+) -> list[Ranked[Id]]:
+    """Joins the legs, best first, without what is no answer. An empty list means: nothing here answers this.
+
+    The two kinds of evidence are added. The vector's is how many standard deviations the cosine lies above the query's
+    mean over the store. The words' is the share of the query's information that they cover, so common words in common
+    add nothing, and words that happen to be absent everywhere take nothing away. What they are worth depends on the
+    question (`worth_of_words`): words that the nearest passages have anyway say little more.
+
+    Args:
+        lexical: from `bm25`, for every candidate that has a query token, whichever leg found it.
+        cosines: of every candidate that has a vector, also of those that only the text leg found. Empty when there is
+            no vector leg; the words then decide alone.
+        background: what the cosines are compared with; None compares them with each other.
+    """
+    if not cosines:
+        return _by_words(lexical)
+    background = background or Background()
+    scale = _scale(background, cosines, said=bool(lexical))
+    worth = worth_of_words(lexical, cosines, background)
+    ranked = []
+    for id in {**lexical, **cosines}:
+        words, cosine = lexical.get(id), cosines.get(id)
+        coverage, exact = (words.coverage, words.exact) if words else (0.0, False)
+        floor = scale.unrelated
+        if cosine is None:
+            answers = coverage >= SAID
+        else:
+            answers = floor is None or cosine > floor or coverage >= CORROBORATED
+        if not (answers or exact):
+            continue
+        nearness = None if cosine is None else scale.evidence(cosine)
+        evidence = (EXPECTED if nearness is None else nearness) + worth * coverage
+        weak = not exact and coverage < SURE and (cosine is None or not scale.is_sure(cosine))
+        ranked.append(Ranked(id, _probability(evidence), worth * coverage, nearness, exact, weak))
+    ranked.sort(key=lambda r: (not r.exact, -r.score, -lexical[r.id].score if r.id in lexical else 0.0))
+    return _likely(ranked)
+
+
+def worth_of_words(lexical: Mapping[Id, Lexical], cosines: Mapping[Id, float], background: Background) -> float:
+    """Evidence of words that cover the whole query, from `WORDS` down to `WORDS_ANYWAY`.
+
+    Where the nearest passages have the query's words, the vectors have understood them, and between these passages they
+    must decide; where they have none of them, what the words say is new. Measured between the coverage that comes by
+    chance and the best one in sight.
+    """
+    best = max((entry.coverage for entry in lexical.values()), default=0.0) - background.chance
+    if best <= TELLING:
+        return WORDS
+    most = min(NEAREST, max(1, (background.passages or len(cosines)) // 10))
+    nearest = sorted(cosines, key=lambda id: -cosines[id])[:most]
+    covered = sum(lexical[id].coverage for id in nearest if id in lexical) / len(nearest) - background.chance
+    return max(WORDS_ANYWAY, WORDS * (1 - max(0.0, covered / best)))
+
+
+def _by_words(lexical: Mapping[Id, Lexical]) -> list[Ranked[Id]]:
+    """The text leg alone, in the order of BM25; a passage that shares only common words is no answer."""
+    best = max((entry.score for entry in lexical.values()), default=0.0) or 1.0
+    top = max((entry.coverage for entry in lexical.values()), default=0.0)
+    ranked = [
+        Ranked(
+            id,
+            _probability(EXPECTED + ALONE * top * entry.score / best),
+            ALONE * entry.coverage,
+            None,
+            entry.exact,
+            weak=not entry.exact and entry.coverage < SURE,
+        )
+        for id, entry in lexical.items()
+        if entry.exact or entry.coverage >= SAID
+    ]
+    ranked.sort(key=lambda r: (not r.exact, -r.score))
+    return _likely(ranked)
+
+
+def _likely(ranked: list[Ranked[Id]]) -> list[Ranked[Id]]:
+    best = max((entry.score for entry in ranked), default=0.0)
+    return [entry for entry in ranked if entry.exact or entry.score >= RELATIVE * best]
+
+
+def _probability(evidence: float) -> float:
+    """Never quite 0 or 1, so that order survives."""
+    return 1 / (1 + math.exp(min(30.0, MIDDLE - evidence)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    mean: float
+    deviation: float
+    unrelated: float | None
+
+    def evidence(self, cosine: float) -> float:
+        return (cosine - self.mean) / self.deviation
+
+    def is_sure(self, cosine: float) -> bool:
+        return self.unrelated is not None and cosine > self.unrelated + self.deviation
+
+
+def _scale(background: Background, cosines: Mapping[Id, float], said: bool) -> _Scale:
+    deviation = max(background.deviation or SPREAD, NARROWEST)
+    mean = background.mean
+    if mean is None:
+        mean = background.unrelated if background.unrelated is not None else min(cosines.values())
+    unrelated = background.unrelated
+    if unrelated is not None:
+        crowd = min(max(background.passages, CROWD_FROM), CROWD_TO) / CROWD_FROM
+        unrelated += deviation * (CROWD * math.log(crowd) + (0 if said else UNSAID))
+    return _Scale(mean, deviation, unrelated)
