@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "dolmen"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-LAYERS = ("domain", "settings", "store", "models", "services", "client", "app", "interfaces", "__main__")
+LAYERS = ("domain", "settings", "store", "models", "markdown", "services", "client", "app", "interfaces", "__main__")
 """From the lowest up; import-linter checks the order of neighbours, this only what a type may name."""
 
 IMPURE = frozenset(

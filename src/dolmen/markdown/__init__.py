@@ -1,0 +1,21 @@
+"""Markdown as text that is never rendered again: where its blocks and properties stand, and how one is exchanged.
+
+Every change is a splice of the source: what is not edited keeps its bytes, whatever editor wrote them. Stands on
+`markdown-it-py` (CommonMark and tables) and PyYAML; nothing of them is seen outside.
+"""
+
+from dolmen.markdown.parsing import Document, parse
+from dolmen.markdown.properties import Properties, Property, read_properties, set_property
+from dolmen.markdown.splicing import append, prepend, replace_block
+
+__all__ = [
+    "Document",
+    "Properties",
+    "Property",
+    "append",
+    "parse",
+    "prepend",
+    "read_properties",
+    "replace_block",
+    "set_property",
+]
