@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bench.quality.data import Corpus
 from bench.quality.embeddings import Question, VectorCache
-from dolmen.domain.ranking import POOL, Background, Lexical, bm25, idf
+from dolmen.domain.ranking import POOL, Background, Lexical, bm25, chance, idf
 from dolmen.domain.text import analyze, passages, weight
 
 MATCHES = 2 * POOL  # what the service asks the store's text index for
@@ -43,22 +43,29 @@ class CorpusIndex:
 
     def candidates(self, text: str, question: Question) -> Candidates:
         vector, unrelated = question
-        lexical = self._by_words(analyze(text, query=True))
         cosines = self._vectors @ vector
-        chosen = {int(passage) for passage in np.argsort(-cosines, kind="stable")[:POOL]} | lexical.keys()
-        background = Background(float(cosines.mean()), float(cosines.std()), unrelated, len(self.owners))
+        nearest = [int(passage) for passage in np.argsort(-cosines, kind="stable")[:POOL]]
+        query, total = analyze(text, query=True), len(self.owners)
+        frequencies = {token: len(self._postings[token]) for token in query if token in self._postings}
+        lexical = self._by_words(query, frequencies, nearest)
+        chosen = {*nearest, *lexical}
+        by_chance = chance(query, total, frequencies)
+        background = Background(float(cosines.mean()), float(cosines.std()), unrelated, total, by_chance)
         return Candidates(lexical, {passage: float(cosines[passage]) for passage in chosen}, background)
 
-    def _by_words(self, query: Sequence[str]) -> dict[int, Lexical]:
+    def _by_words(
+        self, query: Sequence[str], frequencies: Mapping[str, int], nearest: Sequence[int]
+    ) -> dict[int, Lexical]:
+        """The best by their words, and what the words say of the nearest."""
         total = len(self.owners)
-        frequencies = {token: len(self._postings[token]) for token in query if token in self._postings}
         worth = np.zeros(total)
         for token, frequency in frequencies.items():
             worth[self._postings[token]] += weight(token) * idf(total, frequency)
         matched = [int(p) for p in np.argsort(-worth, kind="stable")[:MATCHES] if worth[p] > 0]
-        scored = bm25(query, {p: self._tokens[p] for p in matched}, total, frequencies, self._average)
-        best = sorted(scored, key=lambda passage: (-scored[passage].score, passage))[:POOL]
-        return {passage: scored[passage] for passage in best}
+        tokens = {p: self._tokens[p] for p in (*matched, *nearest)}
+        scored = bm25(query, tokens, total, frequencies, self._average)
+        best = sorted((p for p in matched if p in scored), key=lambda passage: (-scored[passage].score, passage))[:POOL]
+        return {passage: scored[passage] for passage in (*best, *nearest) if passage in scored}
 
 
 def _postings(tokens: Sequence[Sequence[str]]) -> dict[str, NDArray[np.int64]]:

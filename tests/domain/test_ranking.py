@@ -13,12 +13,14 @@ from dolmen.domain.ranking import (
     Facts,
     Lexical,
     bm25,
+    chance,
     fuse,
     idf,
     order,
     recency,
     signals,
 )
+from dolmen.domain.ranking.fusion import worth_of_words
 from dolmen.domain.text import analyze
 from dolmen.domain.values import DAY
 
@@ -116,6 +118,41 @@ def test_agreement_of_both_legs_beats_either_alone() -> None:
     lexical = {1: Lexical(8.0, 0.5), 2: Lexical(8.0, 0.5)}
     ranked = fuse(lexical, {1: 0.82, 2: 0.79, 3: 0.82}, Background(0.75, 0.02))
     assert ranked[0].id == 1
+
+
+def test_words_that_the_nearest_passages_have_anyway_say_little_more() -> None:
+    near = {n: 0.80 + n / 1_000 for n in range(10)}
+    far = {99: 0.74}
+    background = Background(0.75, 0.02)
+    known = {n: Lexical(5.0, 0.4) for n in near} | {99: Lexical(6.0, 0.5)}
+    unknown = {99: Lexical(6.0, 0.5)}
+    assert worth_of_words(unknown, near | far, background) > 2 * worth_of_words(known, near | far, background)
+    assert fuse(unknown, near | far, background)[0].id == 99
+    assert fuse(known, near | far, background)[0].id == 9
+
+
+def test_words_that_are_everywhere_are_not_taken_for_understood() -> None:
+    near = dict.fromkeys(range(10), 0.8)
+    everywhere = {n: Lexical(1.0, 0.3) for n in near} | {99: Lexical(6.0, 0.6)}
+    plain = worth_of_words(everywhere, near, Background(0.75, 0.02))
+    assert worth_of_words(everywhere, near, Background(0.75, 0.02, chance=0.3)) > plain
+
+
+def test_the_coverage_that_comes_by_chance_is_that_of_an_average_passage() -> None:
+    texts = ["deploy on friday", "deploy on monday", "deploy on tuesday", "the cache"]
+    tokens = analyze("deploy cache", query=True)
+    frequencies = {token: sum(token in analyze(text) for text in texts) for token in tokens}
+    found = search("deploy cache", texts)
+    mean = sum(entry.coverage for entry in found.values()) / len(texts)
+    assert chance(tokens, len(texts), frequencies) == pytest.approx(mean)
+    assert chance(tokens, 0, {}) == 0.0
+
+
+def test_beside_an_answer_a_passage_little_below_the_floor_is_shown_too() -> None:
+    background = Background(0.75, 0.02, 0.78)
+    beside = {1: Lexical(0.5, 0.02)}
+    assert [entry.id for entry in fuse(beside, {1: 0.80, 2: 0.775, 3: 0.76}, background)] == [1, 2]
+    assert fuse(beside, {2: 0.775, 3: 0.76}, background) == []
 
 
 def test_without_vectors_the_words_decide_in_the_order_of_bm25() -> None:

@@ -20,7 +20,7 @@ most, and what is left of it where the nearest passages have those words already
 ALONE = 5.0
 """The same without vectors."""
 NEAREST = 10
-"""So many of the nearest passages are looked at for the words of the query, at most a tenth of all."""
+"""So many of the nearest passages are looked at for the words of the query."""
 TELLING = 0.02
 """Words that cover hardly more than any passage covers by chance are not compared."""
 EXPECTED = 1.0
@@ -35,6 +35,8 @@ CROWD_FROM, CROWD_TO = 10, 10_000
 """Measured between these; beyond them it is not extrapolated."""
 UNSAID = 0.6
 """Deviations that the floor rises when no passage in sight has any word of the query: it may be gibberish."""
+SLACK = 0.5
+"""Deviations below the floor where a passage may still stand beside an answer."""
 MIDDLE = 3.0
 """Evidence that makes a score of one half."""
 RELATIVE = 0.2
@@ -102,22 +104,21 @@ def fuse(
     scale = _scale(background, cosines, said=bool(lexical))
     worth = worth_of_words(lexical, cosines, background)
     ranked = []
+    answered = False
     for id in {**lexical, **cosines}:
         words, cosine = lexical.get(id), cosines.get(id)
         coverage, exact = (words.coverage, words.exact) if words else (0.0, False)
-        floor = scale.unrelated
-        if cosine is None:
-            answers = coverage >= SAID
-        else:
-            answers = floor is None or cosine > floor or coverage >= CORROBORATED
-        if not (answers or exact):
+        above = coverage - SAID if cosine is None else scale.above(cosine)
+        answers = exact or above > 0 or (cosine is not None and coverage >= CORROBORATED)
+        answered |= answers
+        if not answers and (cosine is None or above <= -SLACK):
             continue
         nearness = None if cosine is None else scale.evidence(cosine)
         evidence = (EXPECTED if nearness is None else nearness) + worth * coverage
         weak = not exact and coverage < SURE and (cosine is None or not scale.is_sure(cosine))
         ranked.append(Ranked(id, _probability(evidence), worth * coverage, nearness, exact, weak))
     ranked.sort(key=lambda r: (not r.exact, -r.score, -lexical[r.id].score if r.id in lexical else 0.0))
-    return _likely(ranked)
+    return _likely(ranked) if answered else []
 
 
 def worth_of_words(lexical: Mapping[Id, Lexical], cosines: Mapping[Id, float], background: Background) -> float:
@@ -130,8 +131,7 @@ def worth_of_words(lexical: Mapping[Id, Lexical], cosines: Mapping[Id, float], b
     best = max((entry.coverage for entry in lexical.values()), default=0.0) - background.chance
     if best <= TELLING:
         return WORDS
-    most = min(NEAREST, max(1, (background.passages or len(cosines)) // 10))
-    nearest = sorted(cosines, key=lambda id: -cosines[id])[:most]
+    nearest = sorted(cosines, key=lambda id: -cosines[id])[:NEAREST]
     covered = sum(lexical[id].coverage for id in nearest if id in lexical) / len(nearest) - background.chance
     return max(WORDS_ANYWAY, WORDS * (1 - max(0.0, covered / best)))
 
@@ -174,6 +174,10 @@ class _Scale:
 
     def evidence(self, cosine: float) -> float:
         return (cosine - self.mean) / self.deviation
+
+    def above(self, cosine: float) -> float:
+        """Deviations above the floor; without a floor everything is above it."""
+        return math.inf if self.unrelated is None else (cosine - self.unrelated) / self.deviation
 
     def is_sure(self, cosine: float) -> bool:
         return self.unrelated is not None and cosine > self.unrelated + self.deviation
