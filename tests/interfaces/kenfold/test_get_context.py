@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dolmen.domain.code import Check
+from dolmen.services.code.checking import report
 from tests.interfaces.kenfold.conftest import REPO, SCOPE, Agent
 
 
@@ -90,16 +92,23 @@ def test_a_memory_is_shown_whole_or_not_at_all(claude: Agent) -> None:
 
 
 def test_a_stale_project_memory_comes_last_and_says_so(claude: Agent) -> None:
-    """C-194, C-154: stale is what refers to code that is gone or changed."""
+    """C-194, C-154, C-232: stale is what refers to code that is gone or changed, as a client reported."""
     fresh = claude.remember("Requests pass the gate.", project=REPO)
-    stale = claude.remember("`Gate()` in gate.py opens the gate.", project=REPO)
-    refs = [{"path": "gate.py", "symbol": "Gate", "state": "missing", "checked_commit": "0123456789ab"}]
-    with claude.house.rt.store.write() as tx:
-        tx.memories.note("main", stale, {**claude.stored(stale).attrs, "code": "gone", "code_refs": refs})
+    stale = claude.remember("`open_gate()` in web/gate.py opens the gate.", project=REPO)
+    [waiting] = [m for m in claude.do("get_context", project=REPO)["project"] if m["id"] == stale]
+    assert {"path": "web/gate.py", "symbol": "open_gate", "state": "pending"} in waiting["code_refs"]
+    assert "stale" not in waiting
+    seen = [(ref["path"], ref["symbol"]) for ref in waiting["code_refs"] if ref.get("symbol")]
+    before, after = "a" * 40, "b" * 40
+    report(claude.house.rt, claude.actor, REPO, before, [Check(p, s, found=True, hash="sym:1") for p, s in seen])
+    report(claude.house.rt, claude.actor, REPO, after, [Check(p, s, before) for p, s in seen])
     listed = claude.do("get_context", project=REPO)["project"]
     assert [m["id"] for m in listed] == [fresh, stale]
     assert "stale" not in listed[0]
-    assert (listed[1]["stale"], listed[1]["code_refs"]) == (True, refs)
+    assert listed[1]["stale"] is True
+    gone = {"path": "web/gate.py", "symbol": "open_gate", "state": "missing", "checked_commit": after}
+    assert gone in listed[1]["code_refs"]
     found = claude.do("recall", query="gate", project=REPO)["memories"]
     assert [m["id"] for m in found] == [fresh, stale]
     assert found[1]["score"] < 0.2 * found[0]["score"]
+    assert found[1]["code_refs"] == listed[1]["code_refs"]

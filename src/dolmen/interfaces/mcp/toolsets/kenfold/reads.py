@@ -7,7 +7,7 @@ from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.interfaces.mcp.presenting import Json, compact
 from dolmen.interfaces.mcp.registry import Arguments
 from dolmen.interfaces.mcp.toolsets.kenfold.types import KINDS_OF, kinds_of
-from dolmen.interfaces.mcp.toolsets.kenfold.views import found, summaries, view, views
+from dolmen.interfaces.mcp.toolsets.kenfold.views import found, summaries, view, views, with_code
 from dolmen.services import context as briefing
 from dolmen.services import recall as recalling
 from dolmen.services.requests import ContextRequest, Recall
@@ -35,13 +35,15 @@ def get_context(rt: Runtime, actor: Actor, args: Arguments) -> Json:
         ),
     )
     waiting = brief.handoff.memory if brief.handoff else None
+    project, relevant = views(brief.project), found(brief.relevant)
+    with_code(rt, actor, [*project, *relevant])
     return compact(
         {
             "preferences": views(brief.preferences),
             "handoff": None if waiting is None else view(waiting),
             "recent": summaries(brief.recent),
-            "project": views(brief.project),
-            "relevant": found(brief.relevant),
+            "project": project,
+            "relevant": relevant,
             "truncated": brief.truncated,
             "notes": list(brief.notes),
         },
@@ -66,4 +68,6 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
         ),
     )
     notes = [*([f"limit {asked} was taken as {limit}"] if asked != limit else []), *pack.notes]
-    return compact({"memories": found(pack.claims), "notes": notes}, "memories")
+    memories = found(pack.claims)
+    with_code(rt, actor, memories)
+    return compact({"memories": memories, "notes": notes}, "memories")

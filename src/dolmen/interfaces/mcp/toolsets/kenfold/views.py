@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dolmen.domain.code import View
 from dolmen.domain.memory import HANDOFF, Memory
+from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp.presenting import Json, compact, moment
 from dolmen.interfaces.mcp.presenting import score as rounded
 from dolmen.interfaces.mcp.toolsets.kenfold.types import type_of
+from dolmen.services.code.views import code_refs, is_stale
 from dolmen.services.requests import Claim
+from dolmen.services.runtime import Runtime
 
 _LEAST = 0.001
 """Scores are in (0, 1], also after rounding."""
 
 
 def view(memory: Memory, score: float | None = None, content: str | None = None) -> Json:
-    """The memory whole, or with only that much of its content; what does not apply is absent."""
+    """The memory whole, or with only that much of its content; what does not apply is absent.
+
+    What it says of code is added by `with_code`, for all memories of an answer at once.
+    """
     handoff = memory.attrs if memory.label == HANDOFF else {}
-    refs = [code_ref(ref) for ref in memory.attrs.get("code_refs", ())]
     return compact(
         {
             "id": memory.id,
@@ -31,16 +37,29 @@ def view(memory: Memory, score: float | None = None, content: str | None = None)
             "expires_at": moment(memory.expires_at),
             "next_steps": list(handoff.get("next_steps", ())),
             "resumed_by": handoff.get("resumed_by"),
-            "code_refs": refs,
-            "stale": "code" in memory.attrs or memory.verification == "stale",
+            "stale": is_stale(memory) or memory.verification == "stale",
         },
         "content",
     )
 
 
-def code_ref(ref: Json) -> Json:
-    """A file or symbol that a memory mentions, and how it was found last (C-232)."""
-    return compact({name: ref.get(name) for name in ("path", "symbol", "state", "checked_commit")})
+def with_code(rt: Runtime, actor: Actor, shown: Sequence[Json]) -> None:
+    """Adds to each view the files and symbols that its memory refers to, and how they were found last (C-232)."""
+    refs = code_refs(rt, actor, [view["id"] for view in shown]) if shown else {}
+    for view in shown:
+        if view["id"] in refs:
+            view["code_refs"] = [code_ref(ref) for ref in refs[view["id"]]]
+
+
+def code_ref(ref: View) -> Json:
+    return compact(
+        {
+            "path": ref.path or ref.resolved_path,
+            "symbol": ref.symbol,
+            "state": ref.state,
+            "checked_commit": ref.checked_commit,
+        }
+    )
 
 
 def views(claims: Sequence[Claim]) -> list[Json]:

@@ -13,7 +13,7 @@ from dolmen.interfaces.mcp.presenting import Json, compact, moment
 from dolmen.interfaces.mcp.registry import Arguments
 from dolmen.interfaces.mcp.toolsets.kenfold.reads import project_in
 from dolmen.interfaces.mcp.toolsets.kenfold.types import KINDS_OF, Type, label_of, type_of
-from dolmen.interfaces.mcp.toolsets.kenfold.views import view
+from dolmen.interfaces.mcp.toolsets.kenfold.views import view, with_code
 from dolmen.services import forget as forgetting
 from dolmen.services import reading, sessions
 from dolmen.services import remember as remembering
@@ -51,7 +51,7 @@ def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             )
         ],
     )
-    return _remembered(stored)
+    return _remembered(rt, actor, stored)
 
 
 def _kind(rt: Runtime, actor: Actor, args: Arguments, old: str | None) -> tuple[Kind, str]:
@@ -64,16 +64,18 @@ def _kind(rt: Runtime, actor: Actor, args: Arguments, old: str | None) -> tuple[
     return KINDS_OF["semantic" if project_in(args) == USER_SCOPE else "project"][0], "default"
 
 
-def _remembered(stored: Remembered) -> Json:
+def _remembered(rt: Runtime, actor: Actor, stored: Remembered) -> Json:
     if stored.error is not None or stored.memory is None:
         raise _refusal(stored.error or {})
+    similar = [view(one.memory, one.similarity) for one in stored.similar if one.memory is not None]
+    with_code(rt, actor, similar)
     return compact(
         {
             "id": stored.memory.id,
             "type": type_of(stored.memory.kind),
             "status": stored.memory.status,
             "deduplicated": stored.deduplicated,
-            "similar": [view(one.memory, one.similarity) for one in stored.similar if one.memory is not None],
+            "similar": similar,
             "notes": list(stored.notes),
         },
         *("deduplicated", "similar"),
