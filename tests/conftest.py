@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keep the person's own data, settings, git configuration and proxies out of reach of the tests."""
     home = Path(tempfile.mkdtemp(prefix="dolmen-home-"))
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
-    for name in [name for name in os.environ if name.startswith(("DOLMEN_", "GIT_"))]:
+    for name in [name for name in os.environ if name.startswith(("DOLMEN_", "GIT_", "KENFOLD_"))]:
         del os.environ[name]
     for name in [name for name in os.environ if name.lower() in ("http_proxy", "https_proxy", "all_proxy")]:
         del os.environ[name]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dolmen.domain.errors import DolmenError
-from dolmen.settings import TABLE, Settings, default_database, default_file, load, shown, without_password
+from dolmen.settings import TABLE, Settings, default_database, default_file, kenfold, load, shown, without_password
 
 ROWS = {row.name: row for row in TABLE}
 
@@ -167,3 +167,66 @@ def test_every_row_is_a_field_with_help_and_a_default_of_its_type() -> None:
         assert row.default is None or isinstance(row.default, kinds[row.type]), row.name  # type: ignore[arg-type]
         assert not row.choices or row.default in row.choices, row.name
         assert row.variable == f"DOLMEN_{row.name.upper()}"
+
+
+# -------------------------------------------------------------------------------------------------- Kenfold's variables
+SEED = (
+    *("KENFOLD_AGENT", "KENFOLD_SEARCH_MAX_DISTANCE", "KENFOLD_RERANK_URL", "KENFOLD_CHAT_URL"),
+    *("KENFOLD_EXTRACT_POLICY", "KENFOLD_PUBLIC_URL", "KENFOLD_OAUTH_DCR"),
+)
+
+
+def test_every_variable_that_kenfold_documents_is_in_the_table() -> None:
+    """C-378: with a setting, or with the reason why there is none."""
+    known = {each.variable: each for each in kenfold.COUNTERPARTS}
+    assert len(known) == len(kenfold.COUNTERPARTS)
+    assert [name for name in SEED if name not in known] == []
+    assert [each.variable for each in kenfold.COUNTERPARTS if each.read is None and not each.says] == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("KENFOLD_AGENT", "codex", {"agent": "codex"}),
+        ("KENFOLD_HTTP_ADDR", "[::1]:7070", {"host": "::1", "port": 7070}),
+        ("KENFOLD_PUBLIC_URL", "https://memory.example.com", {"public_url": "https://memory.example.com"}),
+        ("KENFOLD_ALLOWED_HOSTS", "a.example, b.example", {"allowed_hosts": ("a.example", "b.example")}),
+        ("KENFOLD_AUTH", "apikey", {"auth": "keys"}),
+        ("KENFOLD_AUTH", "none", {"auth": "auto"}),
+        ("KENFOLD_EMBED_URL", "http://h/v1", {"embeddings_url": "http://h/v1", "embeddings_model": "bge-m3"}),
+        ("KENFOLD_EMBED_DIMENSIONS", "true", {"embeddings_dimensions": 1024}),
+        ("KENFOLD_EMBED_DIMENSIONS", "false", {"embeddings_dimensions": None}),
+        ("KENFOLD_EMBED_API_KEY", "k", {"embeddings_key": "k"}),
+        ("KENFOLD_RERANK_URL", "http://h/v1", {"rerank_url": "http://h/v1", "rerank_model": "bge-reranker-v2-m3"}),
+        ("KENFOLD_CHAT_URL", "http://h/v1", {"chat_url": "http://h/v1", "chat_model": "qwen3.5:4b"}),
+        ("KENFOLD_EXTRACT_POLICY", "auto", {"extract_policy": "auto"}),
+        ("KENFOLD_CONSOLIDATE", "false", {"consolidate": False}),
+        ("KENFOLD_LOG_LEVEL", "WARN", {"log": "warning"}),
+        ("KENFOLD_AGENT", " ", {"agent": ""}),
+    ],
+)
+def test_a_variable_of_kenfold_sets_what_it_means_here(variable: str, value: str, expected: dict[str, object]) -> None:
+    """C-378."""
+    loaded = load(environment={variable: value})
+    assert {name: getattr(loaded.settings, name) for name in expected} == expected
+    assert loaded.warnings == ()
+
+
+def test_dolmens_own_variable_and_a_flag_win_over_kenfolds_and_that_over_the_file(tmp_path: Path) -> None:
+    file = write(tmp_path, "agent = 'file'\nport = 1\n")
+    theirs = {"KENFOLD_AGENT": "theirs", "KENFOLD_HTTP_ADDR": "127.0.0.1:2", "DOLMEN_CONFIG": file}
+    loaded = load(environment=theirs)
+    assert (loaded.settings.agent, loaded.settings.port, loaded.origins["agent"]) == ("theirs", 2, "environment")
+    assert load(environment={**theirs, "DOLMEN_AGENT": "ours"}).settings.agent == "ours"
+    assert load({"agent": "flag"}, theirs).settings.agent == "flag"
+
+
+def test_kenfolds_database_is_left_alone() -> None:
+    theirs = {"KENFOLD_DATABASE_URL": "postgres://kenfold@127.0.0.1:54329/kenfold", "KENFOLD_API_KEY": "kf_1"}
+    assert load(environment=theirs).settings.database == default_database()
+
+
+def test_a_wrong_value_is_refused_under_the_name_that_it_stands_in() -> None:
+    with pytest.raises(DolmenError) as refused:
+        load(environment={"KENFOLD_HTTP_ADDR": "127.0.0.1:http"})
+    assert refused.value.message.startswith("KENFOLD_HTTP_ADDR does not take 'http'")

@@ -2,7 +2,8 @@
 
 A flag wins over an environment variable, that over the configuration file, that over the default. The environment
 variable of `port` is `DOLMEN_PORT`; in the file (TOML) it is `port = 7077`, and `[embeddings] url = …` says the same as
-`embeddings_url = …`. The reference in the docs is made from this table.
+`embeddings_url = …`. The reference in the docs is made from this table. Variables of Kenfold's that say the same as a
+setting count where Dolmen's own does not (`kenfold.py`).
 """
 
 # ruff: noqa: RUF009 - `_row` makes a dataclass field; the table is the class body
@@ -17,6 +18,7 @@ from typing import Any, Literal
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import MODES, SERVED, Mode, Toolset
+from dolmen.settings import kenfold
 from dolmen.settings.parsing import parse, without_password
 
 PREFIX = "DOLMEN_"
@@ -243,6 +245,11 @@ def load(flags: Mapping[str, object] | None = None, environment: Mapping[str, st
             elif name not in values and raw != "":
                 values[name] = parse(row, raw, _where(origin, row, place))
                 origins[name] = origin
+        if origin == "environment":
+            for variable, name, said in kenfold.values(environment):
+                if name in _BY_NAME and name not in values:
+                    values[name] = parse(_BY_NAME[name], said, variable)
+                    origins[name] = origin
     values.setdefault("config", str(file) if file else "")
     if "database" not in values:
         values["database"] = default_database()

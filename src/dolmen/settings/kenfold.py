@@ -1,0 +1,134 @@
+"""Kenfold's environment variables, and the settings that say the same here.
+
+They are read where Dolmen's own variable is not set, so that a machine that was set up for Kenfold keeps its choices.
+What has no counterpart is named with the reason; the docs are generated from this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+Values = Mapping[str, str]
+"""Settings by name, as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterpart:
+    """A variable of Kenfold's and what it is here."""
+
+    variable: str
+    settings: tuple[str, ...]
+    """What says the same here; empty when nothing does."""
+    read: Callable[[str], Values] | None
+    """From the variable's value to those settings; None when it is not read."""
+    says: str = ""
+    """How it differs, or why it is not read."""
+
+
+def _same(name: str) -> Callable[[str], Values]:
+    return lambda value: {name: value}
+
+
+def _address(value: str) -> Values:
+    host, _, port = value.rpartition(":")
+    return {"host": host.strip("[]"), "port": port}
+
+
+def _auth(value: str) -> Values:
+    return {"auth": {"apikey": "keys", "none": "auto"}.get(value.strip().lower(), value)}
+
+
+def _dimensions(value: str) -> Values:
+    return {"embeddings_dimensions": "1024"} if _true(value) else {}
+
+
+def _level(value: str) -> Values:
+    level = value.strip().lower()
+    return {"log": "warning" if level == "warn" else level}
+
+
+def _true(value: str) -> bool:
+    return value.strip().lower() in ("1", "t", "true")
+
+
+def _one(variable: str, setting: str, says: str = "") -> Counterpart:
+    return Counterpart(variable, (setting,), _same(setting), says)
+
+
+def _none(variable: str, says: str, *settings: str) -> Counterpart:
+    return Counterpart(variable, settings, None, says)
+
+
+COUNTERPARTS: tuple[Counterpart, ...] = (
+    _one("KENFOLD_AGENT", "agent"),
+    Counterpart("KENFOLD_HTTP_ADDR", ("host", "port"), _address, "One address there, two settings here."),
+    _one("KENFOLD_PUBLIC_URL", "public_url"),
+    _one("KENFOLD_ALLOWED_HOSTS", "allowed_hosts", "Names besides the server's own."),
+    Counterpart(
+        "KENFOLD_AUTH",
+        ("auth",),
+        _auth,
+        "`apikey` is `keys`. `none` is `auto`: without a key only from this machine, and never through a proxy.",
+    ),
+    _one("KENFOLD_EMBED_URL", "embeddings_url", "Not needed: a local model comes with Dolmen."),
+    _one("KENFOLD_EMBED_MODEL", "embeddings_model"),
+    _one("KENFOLD_EMBED_API_KEY", "embeddings_key"),
+    Counterpart("KENFOLD_EMBED_DIMENSIONS", ("embeddings_dimensions",), _dimensions, "`true` asks for 1024."),
+    _none("KENFOLD_EMBED_NAME", "Vectors are kept under the model's own name."),
+    _none(
+        "KENFOLD_SEARCH_MAX_DISTANCE",
+        "One distance for every model misses answers of some and lets noise in with others: what is no answer is "
+        "measured for each model and question.",
+    ),
+    _one("KENFOLD_RERANK_URL", "rerank_url"),
+    _one("KENFOLD_RERANK_MODEL", "rerank_model"),
+    _one("KENFOLD_RERANK_API_KEY", "rerank_key"),
+    _one("KENFOLD_CHAT_URL", "chat_url"),
+    _one("KENFOLD_CHAT_MODEL", "chat_model"),
+    _one("KENFOLD_CHAT_API_KEY", "chat_key"),
+    _none("KENFOLD_CHAT_REASONING", "No field for it is sent."),
+    _none("KENFOLD_EXTRACT", "On when a chat model is set; leave `chat_url` unset for none."),
+    _one("KENFOLD_EXTRACT_POLICY", "extract_policy"),
+    _none("KENFOLD_CLASSIFY", "On when a chat model is set."),
+    _one("KENFOLD_CONSOLIDATE", "consolidate"),
+    _none("KENFOLD_OAUTH", "Follows from the public URL."),
+    _one("KENFOLD_OAUTH_DCR", "oauth_dcr"),
+    _none("KENFOLD_DASHBOARD", "The web page is a part of the server."),
+    _none("KENFOLD_URL", "It names Kenfold's server; `dolmen install` enters this one.", "url"),
+    _none(
+        "KENFOLD_API_KEY",
+        "Kenfold's keys (`kf_…`) open nothing here: make one with `dolmen key create`.",
+        "key",
+    ),
+    _none("KENFOLD_STATE_DIR", "The hooks keep their state in the user's state directory."),
+    _none(
+        "KENFOLD_DATABASE_URL",
+        "It names Kenfold's own database, which Dolmen leaves alone: take the memories along with `kenfold export` and "
+        "`dolmen import`.",
+        "database",
+    ),
+    _none("KENFOLD_DATABASE_PASSWORD", "As above; the password stands in the URL.", "database"),
+    _none("KENFOLD_AUTO_MIGRATE", "Always on: a store is brought up to date when it is opened."),
+    Counterpart("KENFOLD_LOG_LEVEL", ("log",), _level),
+)
+"""Every variable that Kenfold documents."""
+
+_DEFAULTS: Mapping[str, tuple[str, str]] = {
+    "KENFOLD_EMBED_URL": ("KENFOLD_EMBED_MODEL", "bge-m3"),
+    "KENFOLD_RERANK_URL": ("KENFOLD_RERANK_MODEL", "bge-reranker-v2-m3"),
+    "KENFOLD_CHAT_URL": ("KENFOLD_CHAT_MODEL", "qwen3.5:4b"),
+}
+"""The model that Kenfold asks an endpoint for when only its address is set."""
+
+
+def values(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """(variable, setting, value) for everything that Kenfold's variables say here; an empty one says nothing."""
+    said = {name: value for name, value in environment.items() if name.startswith("KENFOLD_") and value.strip()}
+    for address, (model, default) in _DEFAULTS.items():
+        if address in said:
+            said.setdefault(model, default)
+    for each in COUNTERPARTS:
+        if each.read is not None and each.variable in said:
+            for setting, value in each.read(said[each.variable]).items():
+                yield each.variable, setting, value
