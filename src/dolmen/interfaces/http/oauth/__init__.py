@@ -1,0 +1,1 @@
+"""Signing in for hosted clients: the authorization server's own endpoints."""

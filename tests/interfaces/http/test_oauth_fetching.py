@@ -1,0 +1,194 @@
+"""Fetching a client's document, from a real TLS server, and not from where it must not."""
+
+from __future__ import annotations
+
+import datetime
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from dolmen.domain.oauth import OAuthError
+from dolmen.interfaces.http.oauth import fetching
+from dolmen.interfaces.http.oauth.fetching import BYTES, Fetcher
+
+pytestmark = pytest.mark.anyio
+
+HOST = "client.example"
+DOCUMENT = f"https://{HOST}/client.json"
+GOOD = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{"client_name": "A"}'
+
+
+class Authority:
+    """A certificate for the host, and the contexts that serve and trust it."""
+
+    def __init__(self, folder: Path) -> None:
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
+        now = datetime.datetime.now(datetime.UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(1)
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .sign(key, hashes.SHA256())
+        )
+        pem = certificate.public_bytes(serialization.Encoding.PEM)
+        secret = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        both = folder / "server.pem"
+        both.write_bytes(secret + pem)
+        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.server.load_cert_chain(both)
+        self.trusting = ssl.create_default_context(cadata=pem.decode())
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+@contextmanager
+def serving(authority: Authority, answer: bytes, *, held: bool = False) -> Iterator[tuple[int, list[bytes]]]:
+    """A server that answers one request with these bytes; held open after them when asked. Yields its port and what
+    it was sent."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    heard: list[bytes] = []
+    over = threading.Event()
+
+    def serve() -> None:
+        plain, _ = listener.accept()
+        try:
+            plain.settimeout(5)
+            with authority.server.wrap_socket(plain, server_side=True) as connection:
+                heard.append(connection.recv(4096))
+                connection.sendall(answer)
+                if held:
+                    over.wait(30)
+        except OSError:
+            return
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield listener.getsockname()[1], heard
+    finally:
+        over.set()
+        socket.create_connection(listener.getsockname()).close()  # wakes one who still waits for a connection
+        thread.join()
+        listener.close()
+
+
+def fetcher(authority: Authority, port: int, *, local: bool = True) -> Fetcher:
+    """One whose names all lead to this machine; `local`: and that may go there."""
+    if local:
+        return Fetcher(lambda host, port: ["127.0.0.1"], lambda address: True, authority.trusting, port)
+    return Fetcher(lambda host, port: ["127.0.0.1"], tls=authority.trusting, port=port)
+
+
+async def test_a_document_is_read_from_the_host_that_it_names(authority: Authority) -> None:
+    with serving(authority, GOOD) as (port, heard):
+        assert await fetcher(authority, port).json(DOCUMENT) == {"client_name": "A"}
+    assert heard[0].startswith(b"GET /client.json HTTP/1.1\r\nHost: client.example")
+
+
+async def test_a_name_that_leads_into_this_network_is_not_followed(authority: Authority) -> None:
+    with serving(authority, GOOD) as (port, heard), pytest.raises(OAuthError) as refused:
+        await fetcher(authority, port, local=False).json(DOCUMENT)
+    assert refused.value.code == "invalid_client"
+    assert heard == []
+
+
+async def test_one_private_address_among_public_ones_is_enough_to_refuse() -> None:
+    with pytest.raises(OAuthError, match="could not be fetched"):
+        await Fetcher(lambda host, port: ["1.1.1.1", "10.0.0.1"]).json(DOCUMENT)
+
+
+async def test_a_private_address_and_an_absent_one_are_refused_alike(authority: Authority) -> None:
+    def absent(host: str, port: int) -> list[str]:
+        raise socket.gaierror
+
+    reasons = []
+    for each in (Fetcher(absent), Fetcher(lambda host, port: ["10.0.0.1"])):
+        with pytest.raises(OAuthError) as refused:
+            await each.json(DOCUMENT)
+        reasons.append(str(refused.value))
+    assert len(set(reasons)) == 1
+
+
+async def test_another_hosts_certificate_is_refused(authority: Authority) -> None:
+    with serving(authority, GOOD) as (port, heard), pytest.raises(OAuthError):
+        await fetcher(authority, port).json("https://other.example/client.json")
+    assert heard == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 302 Found\r\nLocation: https://client.example/other\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n[1]",
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nnot json",
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\xff\xfe",
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{" + b" " * BYTES + b"}",
+        b"no http at all\r\n\r\n",
+        b"",
+    ],
+    ids=["redirect", "absent", "list", "text", "bytes", "long", "other", "nothing"],
+)
+async def test_anything_but_a_small_object_is_refused(authority: Authority, answer: bytes) -> None:
+    with serving(authority, answer) as (port, _), pytest.raises(OAuthError) as refused:
+        await fetcher(authority, port).json(DOCUMENT)
+    assert refused.value.code == "invalid_client"
+
+
+async def test_a_server_that_keeps_silent_is_left_in_time(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SECONDS", 0.3)
+    begun = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"
+    with serving(authority, begun, held=True) as (port, _), pytest.raises(OAuthError):
+        await fetcher(authority, port).json(DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://client.example/c",
+        "https://client.example",
+        "https://client.example/",
+        "https://client.example:8443/c",
+        "https://client.example/a/../c",
+        "https://client.example/./c",
+        "https://user@client.example/c",
+        "https://client.example/c#x",
+        "https://client.example\\@evil.example/c",
+        "https://client.example/c d",
+        "https://bücher.example/c",
+        "https://client.example:x/c",
+        "https://client.example/" + "c" * 2_000,
+        "ftp://client.example/c",
+        "",
+    ],
+)
+async def test_only_a_plain_https_address_names_a_client(url: str) -> None:
+    def never(host: str, port: int) -> list[str]:
+        raise AssertionError("asked for a name")
+
+    with pytest.raises(OAuthError) as refused:
+        await Fetcher(never).json(url)
+    assert refused.value.code == "invalid_client"
