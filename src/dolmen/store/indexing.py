@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
 from dolmen.domain.ranking import damped
+from dolmen.domain.text import weight
 from dolmen.store.contract import Hit, Index
 
 
 class EngineIndex(Index, Protocol):
     def move(self, vault: str, memories: Sequence[str], scope: int) -> None:
         """The memories, with all their passages, now belong to the scope with this number."""
+
+
+def worth(token: str, total: int, frequency: int) -> float:
+    """What it says for a passage that it has the token, before anything else is known about the passage."""
+    return weight(token) * math.log1p((total + 0.5) / (frequency + 0.5))
 
 
 def likeliest(hits: list[Hit], keep: int) -> tuple[list[Hit], float]:

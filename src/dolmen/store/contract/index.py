@@ -91,9 +91,10 @@ class Index(Protocol):
         estimate that is at least `cap`."""
 
     def match(self, filter: Filter, tokens: Sequence[str], limit: int) -> list[Hit]:
-        """Up to `limit` passages that pass the filter and have at least one of the tokens, those with more and rarer
-        tokens first; each with its tokens. When fewer than `limit` qualify, all of them come. Tokens that are
-        everywhere may be left out of the order when there are rarer ones, so that the work stays bounded."""
+        """Up to `limit` passages that pass the filter and have at least one of the tokens, those with more, rarer and
+        (by `text.weight`) weightier tokens first; each with its tokens. When fewer than `limit` qualify, all come.
+        Tokens that are everywhere may be left out of the order when there are rarer ones, so that the work stays
+        bounded."""
 
     def likeliest(self, filter: Filter, tokens: Sequence[str], limit: int, keep: int) -> tuple[list[Hit], float]:
         """(the `keep` of what `match` would find that BM25 puts first, as far as rarity and length tell, and the length

@@ -7,14 +7,13 @@ only ordered by how many of the tokens they have and how rare those are.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, ordinary, passages
-from dolmen.store.indexing import likeliest
+from dolmen.store.indexing import likeliest, worth
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.postgres.sight import Sight, Sights
 from dolmen.store.sql import queries
@@ -71,7 +70,7 @@ class WordSearch:
         rare_first = sorted((token for token in known if known[token].frequency), key=lambda t: known[t].frequency)
         if not rare_first or limit < 1:
             return []
-        weights = {token: math.log1p((sight.live + 0.5) / (known[token].frequency + 0.5)) for token in rare_first}
+        weights = {token: worth(token, sight.live, known[token].frequency) for token in rare_first}
         chosen = affordable(rare_first, known)
         seen = passages(filter, sight.within)
         rare = {token: ids for token in chosen if (ids := known[token].ids) is not None}

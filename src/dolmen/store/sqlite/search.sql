@@ -114,6 +114,12 @@ SELECT COALESCE(SUM(passages), 0) FROM passage_count WHERE scope_id IN carray(:i
 -- Passages by the weights of the tokens that they have. `{postings}` gives (id, weight) for each token.
 SELECT id, SUM(weight) AS score FROM ({postings}) GROUP BY id ORDER BY score DESC, id DESC LIMIT :size;
 
+-- name: ranked_with_lengths
+-- The same, with the numbers of their tokens.
+SELECT r.id, r.score, p.length FROM (
+    SELECT id, SUM(weight) AS score FROM ({postings}) GROUP BY id ORDER BY score DESC, id DESC LIMIT :size
+) r CROSS JOIN passage p ON p.id = r.id;
+
 -- name: newest
 -- The newest passages that match an expression.
 SELECT rowid FROM passage_text WHERE passage_text MATCH :match ORDER BY rowid DESC LIMIT :limit;
@@ -123,10 +129,6 @@ SELECT rowid FROM passage_text WHERE passage_text MATCH :match ORDER BY rowid DE
 SELECT p.id, p.memory_id, p.tokens, p.length
 FROM passage p CROSS JOIN memory m ON m.n = p.memory_n {joins}
 WHERE p.id IN carray(:ids) AND {where};
-
--- name: lengths
--- How many tokens passages have.
-SELECT id, length FROM passage WHERE id IN carray(:ids);
 
 -- name: passing
 -- The same without their tokens.

@@ -7,14 +7,14 @@ and how rare those are.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dolmen.domain.ranking import damped
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, ordinary, passages
-from dolmen.store.indexing import likeliest
+from dolmen.store.indexing import likeliest, worth
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Value
 from dolmen.store.sql import chunks, doubling, queries
@@ -27,20 +27,24 @@ POSTINGS = 6000
 """Entries of the text index that one search looks at before it leaves common tokens out."""
 FEW = 4096
 """So many qualifying passages are scored one by one when a filter lets little through."""
+_NEVER = -1
 PLACES = 64
 """Scopes that one expression names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """How common a token was when the store had so many passages."""
+    """How common a token was when the store had so many passages and its clock this value."""
 
     frequency: int
     total: int
+    clock: int
 
 
 Common = dict[tuple[str, str], Known]
-"""Per process: (places, token) -> its frequency, for common tokens only: those are slow to count and change little."""
+"""Per process: (places, token) -> its frequency. It counts while the index is as it was, for common tokens, which are
+slow to count and change little, also later."""
+REMEMBERED = 20_000
 
 
 class WordSearch:
@@ -66,7 +70,7 @@ class WordSearch:
         rare_first = sorted((token for token in found if found[token]), key=lambda token: found[token])
         if not rare_first or limit < 1:
             return []
-        weights = {token: _worth(total, found[token]) for token in rare_first}
+        weights = {token: worth(token, total, found[token]) for token in rare_first}
         seen = passages(filter, self._numbers.within(filter))
         chosen = _affordable(rare_first, found)
         if found[chosen[0]] > POSTINGS:
@@ -85,12 +89,11 @@ class WordSearch:
         total = self._total(scopes)
         found = {token: self._frequency(scopes, places, token, PROBE, total) for token in tokens}
         if keep < limit and ordinary(filter) and 0 < sum(found.values()) <= POSTINGS:
-            weights = {token: _worth(total, number) for token, number in found.items() if number}
-            ranked = self._ranked(places, weights, limit, POSTINGS)
+            weights = {token: worth(token, total, number) for token, number in found.items() if number}
+            ranked = self._ranked(places, weights, limit, POSTINGS, "ranked_with_lengths")
             if len(ranked) > keep:
-                lengths: dict[int, int] = dict(self._session.among(self._sql["lengths"], [row[0] for row in ranked]))
-                average = sum(lengths.values()) / len(lengths)
-                ranked.sort(key=lambda row: -damped(row[1], lengths[row[0]], average))
+                average = sum([row[2] for row in ranked]) / len(ranked)
+                ranked.sort(key=lambda row: (-damped(row[1], row[2], average), -row[0]))
                 seen = passages(filter, self._numbers.within(filter))
                 hits = self._passing(seen, {row[0]: row[1] for row in ranked}, keep)
                 if len(hits) == keep:
@@ -118,7 +121,7 @@ class WordSearch:
             return asked
         key = (",".join(places), token)
         known = self._common.get(key)
-        if known is not None and abs(known.total - total) * 10 <= known.total and known.frequency >= cap:
+        if known is not None and self._holds(known, cap, total):
             return known.frequency
         found, reached = 0, 0
         for chunk in chunks(places, PLACES):
@@ -128,12 +131,26 @@ class WordSearch:
                 found, reached = found + row[0], max(reached, row[1])
             if found > cap:
                 found = max(found, self._estimate(scopes, found, reached))
-                if len(self._common) > 20_000:
-                    self._common.clear()
-                self._common[key] = Known(found, total)
                 break
+        if found > cap or not self._session.writable:
+            if len(self._common) >= REMEMBERED:
+                self._common.clear()
+            # What a writer sees may yet be rolled back, and its value of the clock be given again.
+            exact = found <= cap and not self._session.writable
+            self._common[key] = Known(found, total, self._clock if exact else _NEVER)
         self._asked[places, token] = found
         return found
+
+    def _holds(self, known: Known, cap: int, total: int) -> bool:
+        """Whether a remembered frequency still tells enough, for a caller to whom more than `cap` is many."""
+        if known.frequency >= cap:
+            return abs(known.total - total) * 10 <= known.total
+        return known.clock == self._clock
+
+    @cached_property
+    def _clock(self) -> int:
+        row = self._session.one(self._sql["clock"])
+        return _NEVER if row is None else int(row[0])
 
     def _estimate(self, scopes: tuple[int, ...], found: int, reached: int) -> int:
         """How often a token is there, after a scan in the order of ids that stopped early."""
@@ -180,7 +197,9 @@ class WordSearch:
                 scores |= {row[0]: score for row in rows if row[0] not in scores}
         return self._passing(seen, scores, limit)
 
-    def _ranked(self, places: tuple[str, ...], weights: dict[str, float], size: int, bound: int) -> list[Row]:
+    def _ranked(
+        self, places: tuple[str, ...], weights: dict[str, float], size: int, bound: int, query: str = "ranked"
+    ) -> list[Row]:
         parts: list[str] = []
         params: dict[str, Value] = {"size": size, "bound": bound}
         for token, weight in weights.items():
@@ -190,8 +209,8 @@ class WordSearch:
                 params |= {f"weight_{i}": weight, f"match_{i}": _any(chunk, token)}
         rows: list[Row] = []
         for group in range(0, len(parts), 256):
-            query = self._sql["ranked"].fill(postings=" UNION ALL ".join(parts[group : group + 256]))
-            rows += self._session.all(query, params)
+            filled = self._sql[query].fill(postings=" UNION ALL ".join(parts[group : group + 256]))
+            rows += self._session.all(filled, params)
         if len(parts) > 256:
             rows.sort(key=lambda row: (-row[1], -row[0]))
         return rows[:size]
@@ -225,10 +244,6 @@ _POSTINGS = (
     "SELECT id, weight FROM (SELECT rowid AS id, :weight_# AS weight FROM passage_text"
     " WHERE passage_text MATCH :match_# LIMIT :bound)"
 )
-
-
-def _worth(total: int, frequency: int) -> float:
-    return math.log1p((total + 0.5) / (frequency + 0.5))
 
 
 def _affordable(rare_first: list[str], found: dict[str, int]) -> list[str]:
