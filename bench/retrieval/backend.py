@@ -115,7 +115,7 @@ class Services:
             return self._by_meaning(query, limit)
         rt = self._rt if leg == "fused" else self._by_words
         pack = recall(rt, self._actor, Recall(query=query, limit=limit, budget_tokens=BUDGET, record=False))
-        return [claim.ref for claim in pack.claims]
+        return [ref for claim in pack.claims for ref in (claim.ref, *claim.also)]
 
     def _by_meaning(self, query: str, limit: int) -> list[str]:
         """The same search as every recall, but for the words."""

@@ -11,13 +11,19 @@ _WORDS = re.compile(r"(?<![^ ])[^\d ]+(?![^ ])")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|without|cannot|can't|don't|doesn't|didn't|isn't|aren't|won't|shouldn't|mustn't|instead of|"
-    r"no longer|deprecated|disabled?)\b|않|없|말라|마세요|금지|아니|못 ",
+    r"no longer|deprecated|disabled?)\b|않|없|말라|마세요|금지|아니|못 |"
+    r"[不没沒無]|ません|ない",
     re.IGNORECASE,
 )
 _ALIKE = 0.75
 """Share of words in common (Jaccard), numbers aside, from which two statements speak of the same thing."""
 _ALIKE_NEGATED = 0.6
 """The same where one says not: the negation itself is a difference."""
+
+
+def says_not(text: str) -> bool:
+    """Whether a statement denies something."""
+    return _NEGATION.search(text) is not None
 
 
 def competing(claims: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
@@ -39,7 +45,7 @@ def competing(claims: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, st
         alike = common / (fewer + more - common)
         if alike < _ALIKE_NEGATED:
             continue
-        negated = bool(_NEGATION.search(text_a)) != bool(_NEGATION.search(text_b))
+        negated = says_not(text_a) != says_not(text_b)
         if alike < (_ALIKE_NEGATED if negated else _ALIKE):
             continue
         if set(_NUMBER.findall(text_a)) != set(_NUMBER.findall(text_b)):

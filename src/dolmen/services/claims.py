@@ -77,7 +77,7 @@ def price(claim: Claim) -> int:
         *(() if case is None else (case.id, case.goal, case.outcome, case.resolution)),
         "" if claim.explain is None else json.dumps(dict(claim.explain)),
     )
-    refs = len(claim.links) + (claim.superseded_by is not None)
+    refs = len(claim.links) + len(claim.also) + (claim.superseded_by is not None)
     unusual = (claim.updated_at > claim.created_at, claim.status != "active", claim.verification != "accepted",
                claim.span is not None, claim.weak)  # fmt: skip
     return CLAIM_OVERHEAD + words + refs * (REF_OVERHEAD + 10) + sum(unusual) * 16 + 2 * len(claim.tags)

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dolmen.domain.access import require
-from dolmen.domain.competing import competing
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory, Status
 from dolmen.domain.packing import REF_OVERHEAD, clamp, pack
-from dolmen.domain.text import analyze, weight
 from dolmen.domain.values import Actor
+from dolmen.services.answer.conflicts import conflicts_of
+from dolmen.services.answer.copies import NAMED, Grouped, without_copies
+from dolmen.services.answer.cursor import DEPTH, Place, cursor_of, place_of
+from dolmen.services.answer.gaps import gaps_of
 from dolmen.services.claims import claim_of, links_of, price, squeezed
-from dolmen.services.forget import containing
 from dolmen.services.requests import Budget, CaseView, Claim, Conflict, Pack, Recall
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import EVERY_PROJECT, visible
-from dolmen.services.search import Found, Query, Result, answered, prepare, search, when
+from dolmen.services.search import Found, Query, Result, answered, exact, of_then, prepare, search, when
 from dolmen.store.contract import Filter, RecallEvent, Tx
 
 LIMIT = 50
-DEPTH = 500
-"""How deep a cursor reaches."""
 UNSURE = "No sure answer: these are only near the question."
-_COMPARED, _CONFLICTS = 12, 8
+REORDERED = "The order changed since the first page: what ranked it then did not now. Some may come twice, or not."
 _ANY = 2**31
 
 
@@ -43,14 +40,14 @@ def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
     if not 1 <= request.limit <= LIMIT:
         raise DolmenError("invalid-argument", f"limit {request.limit} is out of range.", f"Use 1 to {LIMIT}.")
     query = prepare(rt, request.query, request.zone)
-    offset = _offset(request)
+    place = place_of(request)
 
     def first(tx: Tx) -> tuple[Filter, Result]:
         sight = _sight(tx, actor, request)
-        return sight, _find(rt, tx, sight, query, request, offset + request.limit + 1)
+        return sight, _find(rt, tx, sight, query, request, place.shown + request.limit + 1)
 
     def then(tx: Tx, sight: Filter, result: Result) -> Pack:
-        answer = _pack(tx, sight, query, request, result, offset)
+        answer = _pack(tx, sight, query, request, result, place)
         health, lag = _health(rt, tx, sight)
         event = _noted(rt, tx, actor, query, answer) if request.record else None
         return replace(
@@ -93,42 +90,65 @@ def _sight(tx: Tx, actor: Actor, request: Recall) -> Filter:
 
 
 def _find(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, depth: int) -> Result:
-    if request.mode == "exact":
-        return _listed(query, containing(tx, sight, query.text, depth), ("exact",))
     if not query.text.strip():
-        return _listed(query, tx.memories.select(sight, limit=depth), ("newest",))
-    enough = depth if rt.reranker is None else max(depth, rt.options.rerank_top)
-    return search(tx, sight, query, limit=enough, explain="explain" in request.include)
+        memories = tx.memories.select(sight, limit=depth)
+        found = tuple(Found(m.id, 0, 1.0) for m in memories)
+        return Result(found, {m.id: m for m in memories}, ("newest",), query.notes, {})
+    if request.mode == "exact":
+        return exact(tx, sight, query, depth)
+    asked = depth if rt.reranker is None else max(depth, rt.options.rerank_top)
+    while True:
+        result = search(tx, sight, query, limit=asked, explain="explain" in request.include)
+        enough = len(_distinct(request, result, depth).heads) >= depth
+        if enough or len(result.found) < asked or asked >= DEPTH:  # copies may take the places of others
+            return of_then(tx, sight, query, result, depth)
+        asked *= 4
 
 
-def _listed(query: Query, memories: Sequence[Memory], legs: tuple[str, ...]) -> Result:
-    found = tuple(Found(m.id, 0, 1.0) for m in memories)
-    return Result(found, {m.id: m for m in memories}, legs, query.notes, {})
+def _distinct(request: Recall, result: Result, most: int, at: int | None = None) -> Grouped:
+    """The candidates that an answer shows, in their order; not what was written after its first page."""
+    found = result.found if at is None else [f for f in result.found if result.memories[f.memory].created_at <= at]
+    return without_copies(found, result.memories, most) if request.mode == "claims" else Grouped(tuple(found), {})
 
 
-def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, offset: int) -> Pack:
-    page = result.found[offset : offset + request.limit]
+def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, place: Place) -> Pack:
+    distinct = _distinct(request, result, place.shown + request.limit + 1, place.at)
+    start = place.start([found.memory for found in distinct.heads])
+    page = distinct.heads[start : start + request.limit]
     spans = tx.index.spans(sight.vault, [f.passage for f in page if f.passage])
     links = links_of(tx, sight.vault, [f.memory for f in page]) if "links" in request.include else {}
-    claims = [claim_of(tx, result.memories[f.memory], f, spans, links, request) for f in page]
+    claims = [
+        replace(
+            claim_of(tx, result.memories[f.memory], f, spans, links, request),
+            also=distinct.copies.get(f.memory, ())[:NAMED],
+        )
+        for f in page
+    ]
     budget = _ANY if request.budget_tokens is None else clamp(request.budget_tokens)
     kept, used, conflicts = _fitting(tx, sight, claims, page, budget)
-    reached = offset + len(kept)
-    more = len(result.found) > reached
+    reached = start + len(kept)
+    more = len(distinct.heads) > reached
+    legs = "".join(leg[0] for leg in result.legs)
     cut = request.budget_tokens not in (None, budget)
     notes = (UNSURE,) if kept and all(claim.weak for claim in kept) else ()
     if cut:
         notes = (*notes, f"budget_tokens {request.budget_tokens} was taken as {budget}")
+    if place.at is not None and legs != place.legs:
+        notes = (*notes, REORDERED)
+    at = sight.now if place.at is None else place.at
+    unnamed = sum(max(0, len(distinct.copies.get(claim.ref, ())) - NAMED) for claim in kept)
     shown = tuple(sorted(kept, key=lambda c: c.created_at)) if request.mode == "timeline" else tuple(kept)
     return Pack(
         query=query.text,
         claims=() if request.mode == "cases" else shown,
         cases=_cases(shown, result.memories) if request.mode == "cases" else (),
-        budget=Budget(request.budget_tokens or 0, used, len(claims) - len(kept)),
+        budget=Budget(request.budget_tokens or 0, used, len(claims) - len(kept) + unnamed),
         conflicts=tuple(conflicts),
-        gaps=tuple(_gaps(query, result)),
+        gaps=tuple(gaps_of(query, result, request.limit)),
         partial=more or cut,
-        cursor=_cursor(request, reached) if more and kept and reached < DEPTH else None,
+        cursor=cursor_of(request, Place(reached, kept[-1].ref, at, legs))
+        if more and kept and reached < DEPTH
+        else None,
         notes=notes,
     )
 
@@ -144,56 +164,11 @@ def _fitting(
         spent = price(kept[0])
     while True:
         room = max(budget // 4 if len(kept) > 1 else 0, budget - spent)
-        conflicts = _conflicts(tx, sight, kept, page)[: room // (2 * REF_OVERHEAD)]
+        conflicts = conflicts_of(tx, sight, kept, page)[: room // (2 * REF_OVERHEAD)]
         used = spent + len(conflicts) * 2 * REF_OVERHEAD
         if used <= budget or len(kept) < 2:
             return kept, used, conflicts
         spent -= price(kept.pop())
-
-
-def _conflicts(tx: Tx, sight: Filter, claims: Sequence[Claim], page: Sequence[Found]) -> list[Conflict]:
-    """What competes with a shown claim, also from outside the page when it is linked as contradicting and served."""
-    refs = {claim.ref for claim in claims}
-    out: dict[tuple[str, ...], Conflict] = {}
-    edges = [e for e in tx.links.around(sight.vault, sorted(refs)) if e.rel == "contradicts"] if refs else []
-    others = tx.memories.many(sight.vault, [end for e in edges for end in (e.source, e.target) if end not in refs])
-    served = refs | {m.id for m in others.values() if m.served(sight.now) and _in(sight, m)}
-    for edge in edges:
-        if edge.source in served and edge.target in served:
-            pair = tuple(sorted((edge.source, edge.target)))
-            out[pair] = Conflict(pair, "linked as contradicting")
-    for claim in claims:
-        if claim.superseded_by in refs:
-            pair = tuple(sorted((claim.ref, str(claim.superseded_by))))
-            out[pair] = Conflict((claim.ref, str(claim.superseded_by)), "the first was superseded by the second")
-    indexed = {found.memory: found.tokens for found in page}
-    # To analyze every claim again where the search has read its tokens would take a tenth of a recall.
-    compared = [(c.ref, c.text, indexed[c.ref] or " ".join(analyze(c.text))) for c in claims[:_COMPARED]]
-    for a, b, why in competing(compared):
-        out.setdefault(tuple(sorted((a, b))), Conflict((a, b), why))
-    return list(out.values())[:_CONFLICTS]
-
-
-def _in(sight: Filter, memory: Memory) -> bool:
-    return sight.scopes is None or memory.scope in sight.scopes
-
-
-def _gaps(query: Query, result: Result) -> list[str]:
-    """Words of the query that nothing in sight has: names and identifiers always, others when there is no answer."""
-    if "words" not in result.legs:
-        return []
-    missing: list[str] = []
-    for word in dict.fromkeys(query.text.split()):
-        tokens = [t for t in analyze(word, query=True) if weight(t) >= 0.4]
-        if not tokens or any(result.frequencies.get(t, 0) for t in tokens):
-            continue
-        bare = word.strip(".,;:!?\"'()[]{}`")
-        named = any(c.isdigit() or c in "_/.:@-" for c in bare) or (
-            bare[:1].isupper() and not query.text.startswith(word)
-        )
-        if bare and (named or not result.found):
-            missing.append(bare)
-    return missing[:12]
 
 
 def _cases(claims: Sequence[Claim], memories: Mapping[str, Memory]) -> tuple[CaseView, ...]:
@@ -223,29 +198,3 @@ def _health(rt: Runtime, tx: Tx, sight: Filter) -> tuple[dict[str, Any], bool]:
     coverage = round(health.embedded / health.passages, 4) if health.passages else 1.0
     lag = 0 if health.oldest_pending_at is None else max(0, tx.now - health.oldest_pending_at) // 1_000_000
     return {"embedding_coverage": coverage, "lag_seconds": lag}, coverage < 1
-
-
-# --------------------------------------------------------------------------------------------------------------- cursor
-def _signature(request: Recall) -> str:
-    fields = (
-        request.query, request.project, request.kinds, request.labels, request.tags, request.since, request.until,
-        request.as_of, request.mode, request.limit, "superseded" in request.include,
-    )  # fmt: skip
-    return hashlib.sha256(repr(fields).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _cursor(request: Recall, offset: int) -> str:
-    return base64.urlsafe_b64encode(f"{offset}.{_signature(request)}".encode()).decode().rstrip("=")
-
-
-def _offset(request: Recall) -> int:
-    if not request.cursor:
-        return 0
-    try:
-        padded = request.cursor + "=" * (-len(request.cursor) % 4)
-        offset, _, signature = base64.urlsafe_b64decode(padded).decode().partition(".")
-        if signature == _signature(request) and 0 < int(offset) <= DEPTH:
-            return int(offset)
-    except ValueError:
-        pass
-    raise DolmenError("invalid-argument", "The cursor does not belong to this query.", "Repeat the query without it.")

@@ -110,6 +110,7 @@ def claim(value: Claim, now: int) -> Json:
             "verification": "" if value.verification == "accepted" else value.verification,
             "span": None if value.span is None else list(value.span),
             "superseded_by": value.superseded_by,
+            "also": list(value.also),
             "source": value.source,
             "links": links(value.links, value.ref),
             "neighbors": list(value.neighbors),

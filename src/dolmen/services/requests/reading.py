@@ -60,6 +60,8 @@ class Claim:
     span: tuple[int, int] | None = None
     """Set when `text` is only a part of the memory: character offsets; `read(ref)` gives the whole."""
     superseded_by: str | None = None
+    also: tuple[str, ...] = ()
+    """Refs of memories that say the same, or less of it."""
     links: tuple[Link, ...] = ()
     source: str = ""
     neighbors: tuple[str, ...] = ()

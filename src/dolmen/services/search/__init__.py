@@ -5,9 +5,10 @@ the best between two, `neighbours` adds what is linked to them, `weighing` lays 
 leg that could not run is named, never silently missing.
 """
 
+from dolmen.services.search.exact import exact
 from dolmen.services.search.first import NOTHING, Found, Result, search
 from dolmen.services.search.query import Query, prepare
 from dolmen.services.search.reranking import answered
-from dolmen.services.search.when import when
+from dolmen.services.search.when import of_then, when
 
-__all__ = ["NOTHING", "Found", "Query", "Result", "answered", "prepare", "search", "when"]
+__all__ = ["NOTHING", "Found", "Query", "Result", "answered", "exact", "of_then", "prepare", "search", "when"]

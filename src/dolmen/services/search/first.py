@@ -52,7 +52,7 @@ class Result:
     @property
     def searched(self) -> bool:
         """Whether it was ranked, not listed."""
-        return "words" in self.legs or "meaning" in self.legs
+        return "words" in self.legs and "newest" not in self.legs
 
 
 NOTHING = Result((), {}, (), (), {})

@@ -1,10 +1,24 @@
-"""What an answer says of the times that its question names."""
+"""Questions that name a time: what is said of it, and what is listed where they ask about nothing else."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from dolmen.domain.timeframe import Range, local
-from dolmen.services.search.first import Result
+from dolmen.services.search.first import Found, Result
 from dolmen.services.search.query import Query
+from dolmen.store.contract import Filter, Tx
+
+LISTED = 0.5
+"""Score of what is listed because it is from the time that a question asks about."""
+_ASKING = re.compile(
+    r"\b(?:what|which|anything|everything|things?|did|do|does|have|has|was|were|is|we|i|you|us|the|on|in|at|of|to|get|"
+    r"got|done|happen(?:ed|s)?|going|work(?:ed)?|new|changed?|changes|show|list|tell|me|about|all|memories|notes?|"
+    r"recorded|written|learned|that|there|been|from|and)\b|뭐|무엇을?|무슨|어떤|일[이을]?|것들?[이을]?|작업|기록|목록|"
+    r"했[지나어니던]?|하[고는]?|한|있었[지나어니던]?|요|까|보여|알려|줘|에"
+)
+"""The words of a question that asks about a time and about nothing else."""
 
 
 def when(result: Result, query: Query) -> tuple[str, ...]:
@@ -19,3 +33,28 @@ def _shown(each: Range, zone: str) -> str:
     start = "" if each.start is None else f"from {local(each.start, zone)}"
     end = "" if each.end is None else f"to {local(each.end, zone)}"
     return f"{start} {end}".strip()
+
+
+def of_then(tx: Tx, sight: Filter, query: Query, result: Result, depth: int) -> Result:
+    """For "what did we do yesterday": what is from then, newest first, before what was found otherwise."""
+    if not result.ranges or not _only_when(query.text, result.ranges):
+        return result
+    listed = {
+        memory.id: memory for each in result.ranges for memory in tx.memories.select(_within(sight, each), limit=depth)
+    }
+    first = [Found(id, 0, LISTED) for id in listed]
+    rest = [replace(found, score=min(found.score, LISTED)) for found in result.found if found.memory not in listed]
+    return replace(result, found=(*first, *rest), memories={**result.memories, **listed}, legs=(*result.legs, "newest"))
+
+
+def _only_when(text: str, ranges: tuple[Range, ...]) -> bool:
+    rest = " ".join(text.lower().split())
+    for each in ranges:
+        rest = rest.replace(each.words, " ")
+    return re.search(r"\w", _ASKING.sub(" ", rest)) is None
+
+
+def _within(sight: Filter, each: Range) -> Filter:
+    since = [at for at in (sight.since, each.start) if at is not None]
+    until = [at for at in (sight.until, each.end) if at is not None]
+    return replace(sight, since=max(since, default=None), until=min(until, default=None))

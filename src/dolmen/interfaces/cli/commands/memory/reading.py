@@ -134,6 +134,7 @@ def search(
             budget_tokens=20_000,
             every_scope=every,
             record=False,
+            zone=here.zone,
         )
         pack = recall(rt, actor, request)
         with rt.store.read() as tx:
@@ -165,6 +166,7 @@ def pack_lines(here: Here, pack: Pack, now: int) -> list[str]:
         lines.append(out.dim(f"nothing says: {', '.join(pack.gaps)}"))
     if pack.budget.dropped or pack.cursor:
         lines.append(out.dim("There is more; raise --limit or ask more narrowly."))
+    lines += [out.dim(note) for note in pack.notes]
     legs = pack.index_health.get("legs", ())
     if "meaning" not in legs and "words" in legs:
         lines.append(out.dim("found by words alone"))
@@ -187,6 +189,8 @@ def _claim_lines(here: Here, claim: Claim, now: int) -> list[str]:
     lines += [f"  {line}" for line in claim.text.splitlines()]
     if claim.span:
         lines.append(out.dim(f"  … a part; `dolmen memory show {present.short(claim.ref)}` shows the whole"))
+    if claim.also:
+        lines.append(out.dim(f"  the same: {', '.join(map(present.short, claim.also))}"))
     if claim.explain:
         lines.append(out.dim(f"  {dict(claim.explain)}"))
     return lines
