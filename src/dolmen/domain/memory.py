@@ -107,6 +107,10 @@ class Memory:
     supersedes: str | None = None
     superseded_by: str | None = None
     verified_by: str = ""
+    note: str = ""
+    """The id of the note that it is a block of; empty for a memory of its own."""
+    block: str = ""
+    """Its id there, `blk_…`; its words stand in the note's source."""
     version: int = 1
 
     def served(self, now: int) -> bool:

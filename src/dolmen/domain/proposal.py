@@ -36,3 +36,5 @@ class Proposal:
     decided_at: int | None = None
     decided_by: str = ""
     decision_note: str = ""
+    note: str | None = None
+    """The note that it is about, when that is already here."""

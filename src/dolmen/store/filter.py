@@ -68,6 +68,9 @@ def condition(filter: Filter, scopes: Sequence[int] | None) -> Condition:
             params[f"f_{column}"] = value
     if filter.ids is not None:
         terms.append(f"m.id IN ({_spread(params, 'f_id', filter.ids)})" if filter.ids else "0 = 1")
+    if filter.note is not None:
+        terms.append("m.note_id = :f_note")
+        params["f_note"] = filter.note
     _bounds(filter, terms, params)
     _folder(filter, terms, params)
     _tags(filter, terms, params)
@@ -93,7 +96,7 @@ def live_only(filter: Filter) -> bool:
 def ordinary(filter: Filter) -> bool:
     """Whether nearly every live passage in the scopes passes: the filter asks for nothing but them."""
     asked = (filter.kinds, filter.labels, filter.tags)
-    bounds = (filter.since, filter.until, filter.case, filter.session, filter.folder, filter.ids)
+    bounds = (filter.since, filter.until, filter.case, filter.session, filter.folder, filter.ids, filter.note)
     return live_only(filter) and not (filter.stale or any(asked)) and all(bound is None for bound in bounds)
 
 

@@ -33,6 +33,8 @@ COLUMNS = (
     "supersedes",
     "superseded_by",
     "verified_by",
+    "note_id",
+    "block",
     "title",
     "source",
     "case_fields",
@@ -102,6 +104,8 @@ def params(memory: Memory, scope_id: int) -> dict[str, Value]:
         "supersedes": memory.supersedes,
         "superseded_by": memory.superseded_by,
         "verified_by": memory.verified_by,
+        "note_id": memory.note,
+        "block": memory.block,
         "title": memory.title,
         "source": memory.source,
         "case_fields": None if case is None else dump([case.goal, case.outcome, case.resolution, case.phase]),
@@ -114,8 +118,8 @@ def memory(vault: str, row: Row, scope: Callable[[int], str]) -> Memory:
     """The memory of a row (version, id, *COLUMNS); `scope` names a scope by its number."""
     # fmt: off
     (version, id, scope_id, kind, label, status, trust, verification, folder, tags, importance, pinned, agent, person,
-     connection, session, case_id, created_at, updated_at, expires_at, supersedes, superseded_by, verified_by, title,
-     source, case_fields, attrs, text) = row
+     connection, session, case_id, created_at, updated_at, expires_at, supersedes, superseded_by, verified_by, note,
+     block, title, source, case_fields, attrs, text) = row
     # fmt: on
     return Memory(
         id=id,
@@ -145,6 +149,8 @@ def memory(vault: str, row: Row, scope: Callable[[int], str]) -> Memory:
         supersedes=supersedes,
         superseded_by=superseded_by,
         verified_by=verified_by,
+        note=note,
+        block=block,
         version=version,
     )
 

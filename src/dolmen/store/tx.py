@@ -14,6 +14,7 @@ from dolmen.store.contract import (
     Leases,
     Links,
     Memories,
+    Notes,
     Proposals,
     Scopes,
 )
@@ -26,6 +27,7 @@ from dolmen.store.repositories.keys import KeyRepository
 from dolmen.store.repositories.leases import LeaseRepository
 from dolmen.store.repositories.links import LinkRepository
 from dolmen.store.repositories.memories import MemoryRepository
+from dolmen.store.repositories.notes import NoteRepository
 from dolmen.store.repositories.numbers import ScopeCache, ScopeNumbers
 from dolmen.store.repositories.proposals import ProposalRepository
 from dolmen.store.repositories.scopes import ScopeRepository
@@ -55,6 +57,7 @@ class Transaction:
         self.index: Index = (own := index(numbers))
         self.scopes: Scopes = ScopeRepository(session, numbers, own)
         self.memories: Memories = MemoryRepository(session, numbers, own)
+        self.notes: Notes = NoteRepository(session, numbers)
         self.links: Links = LinkRepository(session)
         self.proposals: Proposals = ProposalRepository(session)
         self.accounts: Accounts = AccountRepository(session)

@@ -43,7 +43,8 @@ def memory_line(memory: Memory, revisions: list[Revision]) -> dict[str, Any]:
 
 
 def _state(memory: Memory) -> dict[str, Any]:
-    return _plain(memory)
+    """A memory's fields; those of a block of a note only for one."""
+    return {name: item for name, item in _plain(memory).items() if item or name not in ("note", "block")}
 
 
 def _plain(value: Any) -> dict[str, Any]:
@@ -79,6 +80,9 @@ class Reader:
         if default is _MISSING:
             raise _bad(f"The {self._what} has no {name!r}.")
         return default
+
+    def has(self, name: str) -> bool:
+        return name in self._line
 
     def text(self, name: str, default: object = "", *, limit: int = CONTENT_LIMIT) -> str:
         value = self._take(name, default)
@@ -197,6 +201,8 @@ def memory_of(line: object, vault: str, what: str = "memory") -> tuple[Memory, l
         supersedes=read.maybe_text("supersedes"),
         superseded_by=read.maybe_text("superseded_by"),
         verified_by=read.text("verified_by"),
+        note=read.id("note") if read.has("note") else "",
+        block=read.text("block"),
         version=read.whole("version", 1),
     )
     read.end()
@@ -276,6 +282,7 @@ def proposal_of(line: object, vault: str) -> Proposal:
         decided_at=read.maybe_whole("decided_at"),
         decided_by=read.text("decided_by"),
         decision_note=read.text("decision_note"),
+        note=read.maybe_id("note"),
     )
     read.end()
     return proposal

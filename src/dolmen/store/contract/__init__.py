@@ -31,6 +31,11 @@ from dolmen.store.contract.jobs import (
     JobState,
     JobStatus,
 )
+from dolmen.store.contract.notes import (
+    NoteLine,
+    NoteOrder,
+    Notes,
+)
 from dolmen.store.contract.repositories import (
     Accounts,
     AuditEntry,
@@ -70,6 +75,9 @@ __all__ = [
     "Leases",
     "Links",
     "Memories",
+    "NoteLine",
+    "NoteOrder",
+    "Notes",
     "Order",
     "Passage",
     "Pending",

@@ -34,6 +34,8 @@ class Filter:
     """Only these memories, as far as they pass the rest; None for all."""
     folder: str | None = None
     """The folder itself and everything below it."""
+    note: str | None = None
+    """Only blocks of this note; empty for memories that are no blocks, None for all."""
     include_expired: bool = False
     stale: bool = False
     """Only those whose code changed or is gone by the last check; not for the past."""

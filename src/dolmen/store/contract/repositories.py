@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from dolmen.domain.access import Connection
 from dolmen.domain.memory import Kind, Link, Memory, Revision
 from dolmen.domain.proposal import Proposal, ProposalStatus
+from dolmen.domain.ranking import Place
 from dolmen.domain.values import Change
 from dolmen.store.contract.filter import Filter, Order
 
@@ -55,14 +56,19 @@ class Memories(Protocol):
 
     def add(self, memory: Memory, content_key: str) -> bool:
         """Adds it; False, and nothing added, when an active or proposed memory of the same vault, scope, label and kind
-        has the same `content_key`, also when another process is adding it right now."""
+        has the same `content_key`, also when another process is adding it right now. Blocks of notes are never in each
+        other's way, nor in that of a single memory."""
 
     def get(self, vault: str, id: str) -> Memory | None: ...
 
     def many(self, vault: str, ids: Sequence[str]) -> dict[str, Memory]: ...
 
+    def places(self, vault: str, ids: Sequence[str]) -> dict[str, Place]:
+        """Where those of the memories stand that have a session: what was written before them in it, whatever became of
+        that. Bounded work, however long the session is."""
+
     def by_content(self, vault: str, scope: str, label: str, kind: Kind, content_key: str) -> Memory | None:
-        """The active or proposed memory with this statement (the one that `add` would collide with)."""
+        """The active or proposed memory with this statement (the one that `add` would collide with); no block."""
 
     def saying(self, vault: str, scope: str, content_key: str) -> list[Memory]:
         """Every memory of the scope with this statement, of any kind, label and status: also what was rejected."""
@@ -76,6 +82,16 @@ class Memories(Protocol):
 
     def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
         """Replaces `attrs` without a revision: for bookkeeping such as who resumed a handoff."""
+
+    def place(self, before: Memory, after: Memory, content_key: str) -> None:
+        """Replaces the state of a block without a revision and without a new version: for what it inherits from its
+        note, whose own revisions tell that story. Its statement and its marks stay.
+
+        Raises DolmenError `conflict` when the stored version is no longer `before.version`.
+        """
+
+    def blocks(self, vault: str, note: str) -> list[Memory]:
+        """The memories that are blocks of the note, or were: in any status, oldest first."""
 
     def purge(self, vault: str, ids: Sequence[str]) -> None:
         """Destroys the rows, revisions, tags, links from and to them, idempotency keys, proposals, index entries and
@@ -157,7 +173,7 @@ class Links(Protocol):
 
 class Proposals(Protocol):
     def add(self, proposal: Proposal) -> None:
-        """Raises DolmenError `gone` when the memory that it is about is not here."""
+        """Raises DolmenError `gone` when the memory or the note that it is about is not here."""
 
     def get(self, vault: str, id: str) -> Proposal | None: ...
 
@@ -167,6 +183,8 @@ class Proposals(Protocol):
         """Oldest first."""
 
     def for_memory(self, vault: str, memory: str) -> list[Proposal]: ...
+
+    def for_note(self, vault: str, note: str) -> list[Proposal]: ...
 
     def decide(self, vault: str, id: str, status: ProposalStatus, at: int, by: str, note: str) -> bool:
         """False when it is no longer pending."""

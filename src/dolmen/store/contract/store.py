@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from dolmen.store.contract.code import CodeRefs
 from dolmen.store.contract.index import Index
 from dolmen.store.contract.jobs import Jobs
+from dolmen.store.contract.notes import Notes
 from dolmen.store.contract.repositories import Accounts, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
 
 EngineName = Literal["sqlite", "postgres"]
@@ -19,6 +20,7 @@ class Tx(Protocol):
 
     now: int
     memories: Memories
+    notes: Notes
     scopes: Scopes
     links: Links
     proposals: Proposals

@@ -5,7 +5,8 @@
 -- A new memory; nothing happens when an active or proposed copy of the statement is there.
 INSERT INTO memory (vault_id, id, version, content_key, {columns})
 VALUES (:vault, :id, :version, :content_key, {values})
-ON CONFLICT (vault_id, scope_id, label, kind, content_key) WHERE status IN ('proposed', 'active') DO NOTHING;
+ON CONFLICT (vault_id, scope_id, label, kind, content_key) WHERE status IN ('proposed', 'active') AND note_id = ''
+DO NOTHING;
 
 -- name: restore
 -- An imported memory; nothing happens when its id or an active copy of the statement is there.
@@ -21,17 +22,38 @@ SELECT m.version, m.id, {m_columns} FROM memory m WHERE m.vault_id = :vault AND 
 -- Some memories by their ids.
 SELECT m.version, m.id, {m_columns} FROM memory m WHERE m.vault_id = :vault AND m.id IN (:ids...);
 
+-- name: any_session
+-- Whether some memory of the vault has a session.
+SELECT 1 FROM memory WHERE vault_id = :vault AND session <> '' LIMIT 1;
+
+-- name: places
+-- How long some memories are, and what was written before them in their session.
+SELECT
+    m.id,
+    LENGTH(m.text),
+    (
+        SELECT b.id FROM memory b
+        WHERE b.vault_id = m.vault_id AND b.session = m.session AND b.session <> '' AND b.id < m.id
+        ORDER BY b.id DESC LIMIT 1
+    ),
+    (
+        SELECT b.id FROM memory b
+        WHERE b.vault_id = m.vault_id AND b.session = m.session AND b.session <> '' AND b.id < m.id
+        ORDER BY b.id DESC LIMIT 1 OFFSET 1
+    )
+FROM memory m WHERE m.vault_id = :vault AND m.id IN (:ids...) AND m.session <> '';
+
 -- name: by_content
 -- The active or proposed copy of a statement.
 SELECT m.version, m.id, {m_columns} FROM memory m
 WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.label = :label AND m.kind = :kind
-  AND m.content_key = :content_key AND m.status IN ('proposed', 'active');
+  AND m.content_key = :content_key AND m.status IN ('proposed', 'active') AND m.note_id = '';
 
 -- name: twin
 -- Another active or proposed copy of the statement that a memory is about to state.
 SELECT m.id FROM memory m
 WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.label = :label AND m.kind = :kind
-  AND m.content_key = :content_key AND m.status IN ('proposed', 'active') AND m.id <> :id;
+  AND m.content_key = :content_key AND m.status IN ('proposed', 'active') AND m.note_id = '' AND m.id <> :id;
 
 -- name: keep
 -- Copies the stored state into the history, if it still has the version that the writer saw and nobody was faster.
@@ -59,6 +81,15 @@ WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.content_key = :conten
 -- name: note
 -- Bookkeeping that makes no revision.
 UPDATE memory SET attrs = :attrs WHERE vault_id = :vault AND id = :id;
+
+-- name: place
+-- Where a block of a note stands and what it inherits from its note, without a revision.
+UPDATE memory SET content_key = :content_key, {assignments} WHERE vault_id = :vault AND id = :id AND version = :version;
+
+-- name: blocks
+-- The memories that are, or were, blocks of a note.
+SELECT m.version, m.id, {m_columns} FROM memory m
+WHERE m.vault_id = :vault AND m.note_id = :note ORDER BY m.created_at, m.id;
 
 -- name: tag
 -- One tag of a memory.

@@ -4,21 +4,24 @@
 -- A new proposal; nothing happens when the memory that it is about is not there.
 INSERT INTO proposal (
     vault_id, id, op, memory_id, base_version, payload, reason, because, status, agent, person, connection,
-    created_at, decided_at, decided_by, decision_note
+    created_at, decided_at, decided_by, decision_note, note_id
 )
 SELECT
     v.id, :id, :op, CAST(:memory AS TEXT), CAST(:base_version AS BIGINT), :payload, :reason, :because, :status, :agent,
-    :person, :connection, :created_at, CAST(:decided_at AS BIGINT), :decided_by, :decision_note
+    :person, :connection, :created_at, CAST(:decided_at AS BIGINT), :decided_by, :decision_note,
+    CAST(:note AS TEXT)
 FROM vault v
 WHERE v.id = :vault AND (
     CAST(:memory AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.vault_id = v.id AND m.id = :memory)
+) AND (
+    CAST(:note AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM note n WHERE n.vault_id = v.id AND n.id = :note)
 );
 
 -- name: select
 -- Proposals under a condition, oldest first.
 SELECT
     id, op, memory_id, base_version, payload, reason, because, status, agent, person, connection,
-    created_at, decided_at, decided_by, decision_note
+    created_at, decided_at, decided_by, decision_note, note_id
 FROM proposal WHERE vault_id = :vault {where} ORDER BY created_at, id {limit};
 
 -- name: decide

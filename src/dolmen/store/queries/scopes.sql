@@ -34,8 +34,8 @@ SELECT m.id FROM memory m WHERE m.vault_id = :vault AND m.scope_id = :scope_id O
 -- Active or proposed memories of a scope whose statement the target scope has too: (id, version, id of the one there).
 SELECT m.id, m.version, t.id FROM memory m
 JOIN memory t ON t.vault_id = m.vault_id AND t.scope_id = :target AND t.label = m.label AND t.kind = m.kind
-  AND t.content_key = m.content_key AND t.status IN ('proposed', 'active')
-WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.status IN ('proposed', 'active');
+  AND t.content_key = m.content_key AND t.status IN ('proposed', 'active') AND t.note_id = ''
+WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.status IN ('proposed', 'active') AND m.note_id = '';
 
 -- name: move
 -- Moves memories to another scope.
@@ -44,6 +44,14 @@ UPDATE memory SET scope_id = :target WHERE vault_id = :vault AND scope_id = :sco
 -- name: move_history
 -- Moves their past with them.
 UPDATE revision SET scope_id = :target WHERE vault_id = :vault AND scope_id = :scope_id;
+
+-- name: move_notes
+-- Moves notes with their blocks.
+UPDATE note SET scope_id = :target WHERE vault_id = :vault AND scope_id = :scope_id;
+
+-- name: move_note_history
+-- Moves their past with them.
+UPDATE note_revision SET scope_id = :target WHERE vault_id = :vault AND scope_id = :scope_id;
 
 -- name: supersede
 -- A memory whose statement another memory already makes.

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Kind, Memory, Revision
+from dolmen.domain.ranking import Place
 from dolmen.domain.values import Change
 from dolmen.store import mapping
 from dolmen.store.contract import Filter, Order
@@ -44,7 +45,8 @@ class MemoryRepository:
             raise ValueError("the new state must be the next version of the same memory")
         scope_id = self._numbers.ensure(after.vault, after.scope)
         params = mapping.params(after, scope_id) | {"content_key": content_key, "version": before.version}
-        if after.status in ("active", "proposed") and (twin := self._session.one(self._sql["twin"], params)):
+        single = not after.note and after.status in ("active", "proposed")
+        if single and (twin := self._session.one(self._sql["twin"], params)):
             raise DolmenError(
                 "conflict", "Another memory already says this.", f"Use {twin[0]} instead.", current=twin[0]
             )
@@ -63,6 +65,17 @@ class MemoryRepository:
 
     def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
         self._session.run(self._sql["note"], {"vault": vault, "id": id, "attrs": mapping.dump(attrs)})
+
+    def place(self, before: Memory, after: Memory, content_key: str) -> None:
+        scope_id = self._numbers.ensure(after.vault, after.scope)
+        params = mapping.params(after, scope_id) | {"content_key": content_key, "version": before.version}
+        if not self._session.run(self._sql["place"], params):
+            raise DolmenError(
+                "conflict", f"{before.id} was changed by somebody else meanwhile.", "Read the note again."
+            )
+        if after.tags != before.tags:
+            self._untag(after.vault, [after.id])
+            self._tag(after)
 
     def matching(self, vault: str, part: str, limit: int) -> list[str]:
         params: dict[str, Value] = {"vault": vault, "part": part, "length": len(part), "limit": limit}
@@ -110,6 +123,21 @@ class MemoryRepository:
 
     def many(self, vault: str, ids: Sequence[str]) -> dict[str, Memory]:
         return {memory.id: memory for memory in self._by_ids("many", vault, ids)}
+
+    def places(self, vault: str, ids: Sequence[str]) -> dict[str, Place]:
+        if not ids or self._session.one(self._sql["any_session"], {"vault": vault}) is None:
+            return {}
+        places: dict[str, Place] = {}
+        for chunk in chunks(ids):
+            query, params = self._sql["places"].spread(ids=chunk)
+            for id, length, *before in self._session.all(query, params | {"vault": vault}):
+                places[id] = Place(length, tuple(each for each in before if each is not None))
+        return places
+
+    def blocks(self, vault: str, note: str) -> list[Memory]:
+        return [
+            self._memory(vault, row) for row in self._session.all(self._sql["blocks"], {"vault": vault, "note": note})
+        ]
 
     def by_content(self, vault: str, scope: str, label: str, kind: Kind, content_key: str) -> Memory | None:
         scope_id = self._numbers.number(vault, scope)

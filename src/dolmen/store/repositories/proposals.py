@@ -37,9 +37,10 @@ class ProposalRepository:
             "decided_at": proposal.decided_at,
             "decided_by": proposal.decided_by,
             "decision_note": proposal.decision_note,
+            "note": proposal.note,
         }
         if not self._session.run(self._sql["add"], params):
-            raise gone(proposal.memory or "")
+            raise gone(proposal.memory or proposal.note or "")
 
     def get(self, vault: str, id: str) -> Proposal | None:
         found = self._some("AND id = :id", {"vault": vault, "id": id})
@@ -57,6 +58,9 @@ class ProposalRepository:
 
     def for_memory(self, vault: str, memory: str) -> list[Proposal]:
         return self._some("AND memory_id = :memory", {"vault": vault, "memory": memory})
+
+    def for_note(self, vault: str, note: str) -> list[Proposal]:
+        return self._some("AND note_id = :note", {"vault": vault, "note": note})
 
     def decide(self, vault: str, id: str, status: ProposalStatus, at: int, by: str, note: str) -> bool:
         params: dict[str, Value] = {"vault": vault, "id": id, "status": status, "at": at, "by": by, "note": note}

@@ -38,8 +38,8 @@ class ScopeRepository:
         self._session.run(self._sql["point"], params)
         moved = [row[0] for row in self._session.all(self._sql["members"], params)]
         self._supersede_twins(vault, params)
-        self._session.run(self._sql["move"], params)
-        self._session.run(self._sql["move_history"], params)
+        for table in ("move", "move_history", "move_notes", "move_note_history"):
+            self._session.run(self._sql[table], params)
         for chunk in chunks(moved):
             self._index.move(vault, chunk, target)
         self._numbers.touched(vault)
