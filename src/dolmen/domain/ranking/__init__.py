@@ -4,6 +4,7 @@ Pure arithmetic over numbers that a store supplies. `bm25` scores passages by th
 cosines of the vector leg, `signals` applies what age and code say about a memory. Measured by bench/quality.
 """
 
+from dolmen.domain.ranking.context import SHARES, Place, Setting
 from dolmen.domain.ranking.fusion import POOL, Background, Ranked, fuse
 from dolmen.domain.ranking.signals import Facts, order, recency, signals
 from dolmen.domain.ranking.words import K1, B, Lexical, bm25, chance, damped, idf
@@ -11,11 +12,14 @@ from dolmen.domain.ranking.words import K1, B, Lexical, bm25, chance, damped, id
 __all__ = [
     "K1",
     "POOL",
+    "SHARES",
     "B",
     "Background",
     "Facts",
     "Lexical",
+    "Place",
     "Ranked",
+    "Setting",
     "bm25",
     "chance",
     "damped",

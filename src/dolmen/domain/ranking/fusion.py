@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from dolmen.domain.ranking.context import Setting
 from dolmen.domain.ranking.words import Lexical
 
 Id = TypeVar("Id", bound=Hashable)
@@ -38,7 +39,7 @@ UNSAID = 0.6
 SLACK = 0.5
 """Deviations below the floor where a passage may still stand beside an answer."""
 MIDDLE = 3.0
-"""Evidence that makes a score of one half."""
+"""Evidence that makes a score of one half: from there on its neighbours let a candidate stand beside an answer."""
 RELATIVE = 0.2
 """A candidate less than this much as likely as the best one is no answer beside it."""
 CORROBORATED = 0.35
@@ -75,50 +76,78 @@ class Ranked(Generic[Id]):
     """Evidence of the words, in standard deviations: 0 to `WORDS`."""
     vector: float | None
     """Evidence of the vector, in standard deviations above the background; None when the passage has no vector."""
+    context: float
+    """What its neighbours in the session add to that."""
     exact: bool
     weak: bool = False
     """Neither leg is sure of it: the reader should know."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged(Generic[Id]):
+    """A candidate before the floor."""
+
+    id: Id
+    evidence: float
+    lexical: float
+    vector: float | None
+    exact: bool
+    weak: bool
+    above: float
+    """How far above the floor it is, in standard deviations; not above 0 it is no answer by itself."""
 
 
 def fuse(
     lexical: Mapping[Id, Lexical],
     cosines: Mapping[Id, float],
     background: Background | None = None,
+    setting: Setting[Id] | None = None,
 ) -> list[Ranked[Id]]:
     """Joins the legs, best first, without what is no answer. An empty list means: nothing here answers this.
 
     The two kinds of evidence are added. The vector's is how many standard deviations the cosine lies above the query's
     mean over the store. The words' is the share of the query's information that they cover, so common words in common
     add nothing, and words that happen to be absent everywhere take nothing away. What they are worth depends on the
-    question (`worth_of_words`): words that the nearest passages have anyway say little more.
+    question (`worth_of_words`): words that the nearest passages have anyway say little more. What stands beside a
+    candidate in its session adds to it (`Setting`).
 
     Args:
         lexical: from `bm25`, for every candidate that has a query token, whichever leg found it.
         cosines: of every candidate that has a vector, also of those that only the text leg found. Empty when there is
             no vector leg; the words then decide alone.
         background: what the cosines are compared with; None compares them with each other.
+        setting: where the candidates stand; None when none of them has a session.
     """
-    if not cosines:
-        return _by_words(lexical)
-    background = background or Background()
+    judged = _by_both(lexical, cosines, background or Background()) if cosines else _by_words(lexical)
+    if not any(each.above > 0 for each in judged):
+        return []
+    least = RELATIVE * max(_probability(each.evidence) for each in judged)
+    gained = setting.lifts({each.id: each.evidence for each in judged}) if setting else {}
+    ranked = []
+    for each in judged:
+        gain = gained.get(each.id, 0.0)
+        score = _probability(each.evidence + gain)
+        beside = each.above > -SLACK and _probability(each.evidence) >= least
+        if each.exact or beside or (gain > 0 and score >= 0.5):
+            ranked.append(Ranked(each.id, score, each.lexical, each.vector, gain, each.exact, each.weak))
+    ranked.sort(key=lambda r: (not r.exact, -r.score, -lexical[r.id].score if r.id in lexical else 0.0))
+    return ranked
+
+
+def _by_both(lexical: Mapping[Id, Lexical], cosines: Mapping[Id, float], background: Background) -> list[_Judged[Id]]:
     scale = _scale(background, cosines, said=bool(lexical))
     worth = worth_of_words(lexical, cosines, background)
-    ranked = []
-    answered = False
+    judged = []
     for id in {**lexical, **cosines}:
         words, cosine = lexical.get(id), cosines.get(id)
         coverage, exact = (words.coverage, words.exact) if words else (0.0, False)
-        above = coverage - SAID if cosine is None else scale.above(cosine)
-        answers = exact or above > 0 or (cosine is not None and coverage >= CORROBORATED)
-        answered |= answers
-        if not answers and (cosine is None or above <= -SLACK):
-            continue
         nearness = None if cosine is None else scale.evidence(cosine)
         evidence = (EXPECTED if nearness is None else nearness) + worth * coverage
         weak = not exact and coverage < SURE and (cosine is None or not scale.is_sure(cosine))
-        ranked.append(Ranked(id, _probability(evidence), worth * coverage, nearness, exact, weak))
-    ranked.sort(key=lambda r: (not r.exact, -r.score, -lexical[r.id].score if r.id in lexical else 0.0))
-    return _likely(ranked) if answered else []
+        enough = exact or coverage >= (SAID if cosine is None else CORROBORATED)
+        above = math.inf if enough else -math.inf if cosine is None else scale.above(cosine)
+        judged.append(_Judged(id, evidence, worth * coverage, nearness, exact, weak, above))
+    return judged
 
 
 def worth_of_words(lexical: Mapping[Id, Lexical], cosines: Mapping[Id, float], background: Background) -> float:
@@ -136,29 +165,22 @@ def worth_of_words(lexical: Mapping[Id, Lexical], cosines: Mapping[Id, float], b
     return max(WORDS_ANYWAY, WORDS * (1 - max(0.0, covered / best)))
 
 
-def _by_words(lexical: Mapping[Id, Lexical]) -> list[Ranked[Id]]:
+def _by_words(lexical: Mapping[Id, Lexical]) -> list[_Judged[Id]]:
     """The text leg alone, in the order of BM25; a passage that shares only common words is no answer."""
     best = max((entry.score for entry in lexical.values()), default=0.0) or 1.0
     top = max((entry.coverage for entry in lexical.values()), default=0.0)
-    ranked = [
-        Ranked(
+    return [
+        _Judged(
             id,
-            _probability(EXPECTED + ALONE * top * entry.score / best),
+            EXPECTED + ALONE * top * entry.score / best,
             ALONE * entry.coverage,
             None,
             entry.exact,
             weak=not entry.exact and entry.coverage < SURE,
+            above=math.inf if entry.exact or entry.coverage >= SAID else -math.inf,
         )
         for id, entry in lexical.items()
-        if entry.exact or entry.coverage >= SAID
     ]
-    ranked.sort(key=lambda r: (not r.exact, -r.score))
-    return _likely(ranked)
-
-
-def _likely(ranked: list[Ranked[Id]]) -> list[Ranked[Id]]:
-    best = max((entry.score for entry in ranked), default=0.0)
-    return [entry for entry in ranked if entry.exact or entry.score >= RELATIVE * best]
 
 
 def _probability(evidence: float) -> float:

@@ -65,7 +65,7 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     ranges = mentioned(query.text, sight.now, query.zone)
     pool = candidates(tx, sight, query, limit)
     ranked = _front(
-        fuse(pool.lexical, pool.cosines, pool.background),
+        fuse(pool.lexical, pool.cosines, pool.background, pool.setting),
         pool.hits,
         POOL if query.recent or ranges else 2 * limit + _SPARE,
     )
@@ -113,4 +113,6 @@ def _parts(ranked: Ranked[int], words: Lexical | None, cosine: float | None) -> 
         out |= {"bm25": round(words.score, 3), "coverage": round(words.coverage, 3)}
     if ranked.vector is not None and cosine is not None and math.isfinite(cosine):
         out |= {"meaning": round(ranked.vector, 4), "cosine": round(cosine, 4)}
+    if ranked.context:
+        out["context"] = round(ranked.context, 4)
     return out

@@ -1,11 +1,11 @@
-"""The two legs, words and meaning: what each finds, and what each says about what the other found."""
+"""The two legs, words and meaning: what each finds, what each says of the other's finds, and what stands beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dolmen.domain.ranking import POOL, Background, Lexical, bm25, chance
+from dolmen.domain.ranking import POOL, Background, Lexical, Setting, bm25, chance
 from dolmen.domain.text import weight
 from dolmen.services.search.query import Query
 from dolmen.store.contract import Filter, Hit, Tx
@@ -27,6 +27,8 @@ class Candidates:
     """Of every hit that has a word of the question and is among the best by words or near."""
     cosines: Mapping[int, float]
     background: Background | None
+    setting: Setting[int] | None
+    """What stands beside them in their sessions; None where none has one."""
     frequencies: Mapping[str, int]
     """Per query token: passages in sight that have it."""
 
@@ -53,13 +55,20 @@ def candidates(tx: Tx, sight: Filter, query: Query, limit: int) -> Candidates:
     )
     kept = dict.fromkeys([*by_words[:most], *cosines])
     lexical = {id: lexical[id] for id in kept if id in lexical}
+    setting = _setting(tx, sight, {id: hits[id].memory for id in kept})
     if query.vector is None or model is None:
-        return Candidates(hits, lexical, {}, None, counts)
+        return Candidates(hits, lexical, {}, None, setting, counts)
     if missing := [id for id in lexical if id not in cosines]:
         cosines |= tx.index.cosines(sight.vault, model, query.vector, missing)
     mean, deviation = tx.index.background(sight, model, query.vector) or (None, None)
     by_chance = chance(query.tokens, total, counts)
-    return Candidates(hits, lexical, cosines, Background(mean, deviation, query.unrelated, total, by_chance), counts)
+    background = Background(mean, deviation, query.unrelated, total, by_chance)
+    return Candidates(hits, lexical, cosines, background, setting, counts)
+
+
+def _setting(tx: Tx, sight: Filter, owners: Mapping[int, str]) -> Setting[int] | None:
+    places = tx.memories.places(sight.vault, list(dict.fromkeys(owners.values())))
+    return Setting(owners, places) if places else None
 
 
 def choose(tokens: tuple[str, ...], counts: Mapping[str, int]) -> list[str]:
