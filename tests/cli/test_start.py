@@ -86,7 +86,9 @@ def test_the_help_lists_each_command_as_the_command_describes_itself() -> None:
 
 def test_every_command_answers_in_json_too() -> None:
     without = [path for path, command in commands() if "as_json" not in {each.name for each in command.params}]
-    assert without == [("completion",)], "its result is a program for a shell"
+    assert without == [("hook",), ("completion",)], (
+        "a client reads the one's result in a form of its own, a shell the other's"
+    )
 
 
 def test_every_argument_and_option_is_explained() -> None:

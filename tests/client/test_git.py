@@ -116,6 +116,49 @@ def test_a_committed_file_wins_over_the_remote_also_outside_a_repository(tmp_pat
     assert named(outside) == "diary"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'project = "acme/shop"',
+        "project='acme/shop' # for all forks\n",
+        '\ufeffproject = "acme/shop"\n[other]\nproject = "x"',
+    ],
+)
+def test_the_file_may_be_toml_and_have_tables_of_other_things(tmp_path: Path, text: str) -> None:
+    place = repository(tmp_path / "a", remote="git@github.com:acme/fork.git")
+    (place / ".dolmen.toml").write_text(text, encoding="utf-8")
+    assert named(place) == "acme/shop"
+    (place / ".dolmen").write_text("project = acme/other\n")
+    assert named(place) == "acme/shop", "the first of the two counts"
+    (place / ".dolmen.toml").write_text('[other]\nproject = "x"\n')
+    assert named(place) == "github.com/acme/fork"
+
+
+@pytest.mark.parametrize(
+    ("remotes", "expected"),
+    [
+        (
+            (("origin", "git@github.com:ada/shop.git"), ("upstream", "git@github.com:acme/shop.git")),
+            "github.com/ada/shop",
+        ),
+        (
+            (("upstream", "git@github.com:acme/shop.git"), ("ada", "git@github.com:ada/shop.git")),
+            "github.com/acme/shop",
+        ),
+        ((("company", "https://git.example/acme/shop"),), "git.example/acme/shop"),
+        ((("origin", "/srv/mirrors/shop.git"), ("github", "git@github.com:acme/shop.git")), "github.com/acme/shop"),
+    ],
+    ids=["a fork", "renamed origin", "one of another name", "a mirror on this disk"],
+)
+def test_forks_and_renamed_remotes_have_the_project_that_they_write_to(
+    tmp_path: Path, remotes: tuple[tuple[str, str], ...], expected: str
+) -> None:
+    place = repository(tmp_path / "a")
+    for name, url in remotes:
+        run(place, "remote", "add", name, url)
+    assert named(place) == expected
+
+
 def test_the_file_of_the_folder_around_a_repository_does_not_name_it(tmp_path: Path) -> None:
     (tmp_path / ".dolmen").write_text("project = everything\n")
     assert named(repository(tmp_path / "a", remote="git@github.com:acme/shop.git")) == "github.com/acme/shop"

@@ -15,6 +15,8 @@ from dolmen.domain.identity import ProjectIdentity, RepositoryFacts, identify, n
 TIMEOUT = 2.0
 """Seconds that one question to git may take; a slower answer counts as none."""
 OVERRIDE_FILE = ".dolmen"
+OVERRIDE_FILES = (".dolmen.toml", OVERRIDE_FILE)
+"""What may name the project of a folder and those in it; the first that is there counts."""
 KEPT_FILE = "dolmen-project"
 """In git's common directory: the identity of a repository that nothing else names (B118, B122)."""
 
@@ -30,13 +32,23 @@ def project(directory: Path) -> ProjectIdentity:
     Raises:
         DolmenError: `invalid-project` for a `.dolmen` file that names no usable project.
     """
+    return located(directory)[0]
+
+
+def located(directory: Path) -> tuple[ProjectIdentity, Path | None]:
+    """The project as `project` gives it, and git's common directory; None outside a repository.
+
+    Raises:
+        DolmenError: `invalid-project`.
+    """
     read = facts(directory)
     identity = identify(read)
-    if identity.keep and identity.project is not None and read.common_dir is not None:
-        kept = _keep(Path(read.common_dir), identity.project)
+    common = Path(read.common_dir) if read.common_dir is not None else None
+    if identity.keep and identity.project is not None and common is not None:
+        kept = _keep(common, identity.project)
         if kept != identity.project:  # another session was first
             identity = identify(replace(read, kept_identity=kept))
-    return identity
+    return identity, common
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,12 @@ def installed() -> bool:
     return shutil.which("git") is not None
 
 
+def environment() -> dict[str, str]:
+    """The variables under which git answers about the directory that it is asked about, and changes nothing."""
+    kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    return kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+
+
 def _existing(directory: Path) -> Path:
     """The directory, or the nearest one above it that is still there."""
     directory = directory.absolute()
@@ -110,15 +128,13 @@ def _ask(directory: Path, *question: str) -> str | None:
 
 def _said(directory: Path, *question: str) -> tuple[bool, str]:
     """Whether git did what it was asked, and what it said until then."""
-    environment = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         answer = subprocess.run(
             ["git", "-C", str(directory), *question],
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=TIMEOUT,
-            env=environment,
+            env=environment(),
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -161,12 +177,13 @@ def _roots(directory: Path) -> tuple[str, ...]:
 
 
 def _override(directory: Path, toplevel: Path | None) -> str | None:
-    """The nearest `.dolmen` file between the directory and the top of its repository, or, outside one, the home."""
+    """The nearest of `OVERRIDE_FILES` between the directory and the top of its repository, or, outside one, the home."""
     last = toplevel.resolve() if toplevel else Path.home()
     place = directory.resolve()
     while True:
-        if (text := _text(place / OVERRIDE_FILE)) is not None:
-            return text
+        for name in OVERRIDE_FILES:
+            if (text := _text(place / name)) is not None:
+                return text
         if place in (last, place.parent):
             return None
         place = place.parent

@@ -53,9 +53,8 @@ class Workplace:
         if self.configured:
             return ()
         facts = git.places(self.directory)
-        found = [self.directory / git.OVERRIDE_FILE]
-        if facts.toplevel:
-            found.append(facts.toplevel / git.OVERRIDE_FILE)
+        folders = [self.directory, *([facts.toplevel] if facts.toplevel else [])]
+        found = [folder / name for folder in folders for name in git.OVERRIDE_FILES]
         if facts.common:
             found += [facts.common / "config", facts.common / git.KEPT_FILE]
         return tuple(found)

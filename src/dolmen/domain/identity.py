@@ -172,7 +172,7 @@ class RepositoryFacts:
     fresh_id: str | None = None
     """A random id made by the client, used and then kept when the history names nothing."""
     override: str | None = None
-    """Text of the committed `.dolmen` file."""
+    """Text of the committed `.dolmen.toml` or `.dolmen` file."""
     superproject: RepositoryFacts | None = None
     """Facts of the repository that holds this one as a submodule."""
 
@@ -199,7 +199,7 @@ class ProjectIdentity:
 def identify(facts: RepositoryFacts) -> ProjectIdentity:
     """The project of a working directory, from what a client read there.
 
-    1. A committed `.dolmen` file with `project = …` wins, also outside a repository (B219).
+    1. A committed `.dolmen.toml` or `.dolmen` file with `project = …` wins, also outside a repository (B219).
     2. A remote URL: the one called origin, else upstream, else the one the branch follows, else the first; remotes
        that are local paths do not count. Worktrees share their repository's remotes, so they are one project (B118).
     3. No remote: `local-<12 hex digits>/<name>`. The digits come from the identity kept in git's common directory,
@@ -231,19 +231,22 @@ def _named(facts: RepositoryFacts) -> ProjectIdentity:
 
 
 def override_project(text: str) -> str | None:
-    """The project that a `.dolmen` file names, None if it names none.
+    """The project that a `.dolmen` or `.dolmen.toml` file names, None if it names none.
 
-    Lines are `key = value`; `#` starts a comment line; the value may stand in quotes.
+    Lines are `key = value`; `#` starts a comment line; the value may stand in quotes, as in TOML it must, and then a
+    comment may follow. What stands in a TOML table (`[table]`) is something else.
 
     Raises:
         DolmenError: `invalid-project` for a value that `normalize_project` refuses.
     """
     for line in text.removeprefix("\ufeff").splitlines():
+        if line.lstrip().startswith("["):
+            return None
         key, equals, value = line.partition("=")
         if equals and key.strip().lower() == "project":
             value = value.strip()
-            if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-                value = value[1:-1]
+            if value[:1] in ("'", '"') and (end := value.find(value[0], 1)) > 0:
+                value = value[1:end]
             return normalize_project(value) if value.strip() else None
     return None
 

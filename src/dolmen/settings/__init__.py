@@ -120,6 +120,12 @@ class Settings:
         "What `dolmen mcp` may do. In `suggest`, writes wait until a person applies them.",
         choices=MODES,
     )  # fmt: skip
+    url: str = _row(
+        "text", "", "Agents",
+        "The MCP address of the server that session hooks talk to, when it is not the one entered for their client.",
+        shown_default="http://<host>:<port>/mcp",
+    )  # fmt: skip
+    key: str = _row("text", "", "Agents", "The key that session hooks show to that server.", secret=True)
     zone: str = _row(
         "text", "", "Agents",
         'Where "yesterday" is, when a caller does not say, and the zone of the times that a terminal shows: '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -62,7 +63,7 @@ def which(here: Here) -> None:
 @click.argument("name")
 @command
 def use(here: Here, name: str) -> None:
-    """Name the project of this repository in a `.dolmen` file.
+    """Name the project of this repository in a `.dolmen` file, or in its `.dolmen.toml` where it has one.
 
     Commit the file, and every clone and worktree is that project (it wins over the git remote).
     """
@@ -70,11 +71,14 @@ def use(here: Here, name: str) -> None:
     from dolmen.domain.identity import normalize_project
 
     identity = normalize_project(name)
-    file = (git.places(Path.cwd()).toplevel or Path.cwd()) / git.OVERRIDE_FILE
+    folder = git.places(Path.cwd()).toplevel or Path.cwd()
+    file = next((folder / name for name in git.OVERRIDE_FILES if (folder / name).is_file()), folder / git.OVERRIDE_FILE)
+    said = f"project = {json.dumps(identity, ensure_ascii=False) if file.suffix else identity}"
     try:
         kept = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        others = [line for line in kept if line.partition("=")[0].strip().lower() != "project"]
-        file.write_text("\n".join([*others, f"project = {identity}"]) + "\n", encoding="utf-8", newline="\n")
+        tables = next((n for n, line in enumerate(kept) if line.lstrip().startswith("[")), len(kept))
+        others = [line for line in kept[:tables] if line.partition("=")[0].strip().lower() != "project"]
+        file.write_text("\n".join([*others, said, *kept[tables:]]) + "\n", encoding="utf-8", newline="\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DolmenError(
             "invalid-argument", f"{file} cannot be written: {error}.", "Choose another directory."

@@ -1,0 +1,33 @@
+"""Which identity each repository had when a session last began in it: a renamed remote is noticed (B125)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dolmen.client.hook import places
+from dolmen.domain.identity import ProjectIdentity
+
+
+def renamed(common: Path, identity: ProjectIdentity) -> str:
+    """Remembers the identity. When the repository had another one: an offer to join the two, made once.
+
+    Args:
+        common: git's common directory, the same for every worktree.
+    """
+    if identity.project is None:
+        return ""
+    try:
+        file = places.folder("repositories") / places.name_of(os.path.normcase(common))
+        before = file.read_text(encoding="utf-8").strip() if file.exists() else ""
+        if before == identity.project:
+            return ""
+        places.write_private(file, identity.project.encode() + b"\n")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    if not before:
+        return ""
+    return (
+        f"This repository was the project {before} before and is {identity.project} now. If it was renamed, "
+        f"`dolmen project alias {before} {identity.project}` joins their memory."
+    )

@@ -1,0 +1,130 @@
+"""A Dolmen server, called as any agent calls it: one JSON-RPC request over HTTP, with nothing but `http.client`.
+
+`import mcp` costs more time than a hook has.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from dolmen.client.endpoint import Endpoint
+from dolmen.domain.errors import MEANINGS, Code, DolmenError
+
+SESSION_META = "dolmen/session_id"
+CONNECT = 0.5
+"""Seconds to reach the server; on this machine a fraction of a millisecond is enough."""
+_MOST = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    endpoint: Endpoint
+
+    @property
+    def where(self) -> str:
+        return self.endpoint.url
+
+    def there(self) -> bool:
+        """Whether anything listens at the address."""
+        import socket
+
+        try:
+            parts = urlsplit(self.endpoint.url)
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            socket.create_connection((parts.hostname or "", port), CONNECT).close()
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def close(self) -> None:
+        """Each call has its own connection."""
+
+    def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "") -> dict[str, Any]:
+        """The structured result of a tool of the core toolset.
+
+        Args:
+            seconds: how long connecting, waiting and reading may take together.
+            session: the agent's conversation, recorded with what is written (C-32).
+
+        Raises:
+            DolmenError: `unavailable` when no server answers in time; else as the server refuses.
+        """
+        params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
+        if session:
+            params["_meta"] = {SESSION_META: session}
+        status, answer = self._post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, seconds)
+        if isinstance(error := answer.get("error"), dict):
+            raise _refusal(error, status)
+        result = answer.get("result")
+        content = result.get("structuredContent") if isinstance(result, dict) else None
+        if not isinstance(content, dict):
+            raise _silent(self.where, f"it answered {status} with something else")
+        if isinstance(error := content.get("error"), dict):
+            raise _refusal(error, status)
+        return content
+
+    def _post(self, message: Mapping[str, Any], seconds: float) -> tuple[int, dict[str, Any]]:
+        import http.client
+
+        end = time.monotonic() + seconds
+        parts = urlsplit(self.endpoint.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        try:
+            connection = kind(parts.hostname or "", parts.port, timeout=min(CONNECT, seconds))
+        except ValueError as error:
+            raise _silent(self.where, "it is no address") from error
+        try:
+            connection.connect()
+            connection.sock.settimeout(max(0.05, end - time.monotonic()))
+            connection.request("POST", _target(parts.path, parts.query), json.dumps(message), self._headers())
+            response = connection.getresponse()
+            answer = json.loads(response.read(_MOST))
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise _silent(self.where, _why(error)) from error
+        finally:
+            connection.close()
+        return response.status, answer if isinstance(answer, dict) else {}
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "Dolmen-Agent": self.endpoint.agent,
+        }
+        if self.endpoint.key:
+            headers["Authorization"] = f"Bearer {self.endpoint.key}"
+        return headers
+
+
+def _target(path: str, query: str) -> str:
+    """The core toolset's own address, whatever the server shows by default."""
+    path = path.rstrip("/") or "/mcp"
+    target = f"{path}/core" if path.endswith("/mcp") else path
+    return f"{target}?{query}" if query else target
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def _silent(where: str, why: str) -> DolmenError:
+    return DolmenError(
+        "unavailable", f"Dolmen does not answer at {where}: {why}.", "`dolmen serve` starts it; `dolmen doctor` looks."
+    )
+
+
+def _refusal(error: Mapping[str, Any], status: int) -> DolmenError:
+    """What the server said, in its own words; a code that this version does not know stands for a refusal."""
+    code: Code = next((known for known in MEANINGS if known == error.get("code")), "forbidden")
+    return DolmenError(
+        code,
+        str(error.get("message") or f"The server answered {status}."),
+        str(error.get("fix") or "`dolmen doctor` looks at the connection."),
+    )

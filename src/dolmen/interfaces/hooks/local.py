@@ -1,0 +1,46 @@
+"""The store of this machine as the hook's memory, for those who run no server: its clients start `dolmen mcp`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dolmen.app import App, open_app
+from dolmen.interfaces.cli.here import store_file
+from dolmen.interfaces.mcp.toolsets.core import sessions
+from dolmen.services.accounts import local_actor
+from dolmen.settings import Settings
+
+_HANDLERS = {"context": sessions.context, "reflect": sessions.reflect}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMemory:
+    """Answers as the server would, in this process and without a model; vectors are made later by whoever has one."""
+
+    app: App
+    agent: str
+
+    @property
+    def where(self) -> str:
+        return self.app.settings.database
+
+    def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "") -> dict[str, Any]:
+        actor = local_actor(self.app.runtime, agent=self.agent, mode=self.app.settings.mode)
+        return _HANDLERS[tool](self.app.runtime, replace(actor, session=session or actor.session), dict(arguments))
+
+    def close(self) -> None:
+        self.app.close()
+
+
+def open_local(settings: Settings, agent: str) -> LocalMemory | None:
+    """The store that the settings name; None when it is not there yet.
+
+    Raises:
+        DolmenError: it cannot be opened.
+    """
+    file = store_file(settings.database)
+    if file is not None and not file.is_file():
+        return None
+    return LocalMemory(open_app(settings, models=False), settings.agent or agent)
