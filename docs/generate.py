@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from dolmen.domain.code import CodeRef
 from dolmen.domain.errors import MEANINGS
 from dolmen.domain.memory import Case, Link, Memory, Revision
 from dolmen.domain.proposal import Proposal
@@ -204,6 +205,7 @@ def export() -> str:
         "revision (in `revisions` of a memory)": Revision,
         "case (in a memory)": Case,
         "link": Link,
+        "code_ref": CodeRef,
         "proposal": Proposal,
         "feedback": Feedback,
     }

@@ -67,6 +67,8 @@ def _content(tx: Tx, actor: Actor) -> Iterator[dict[str, Any]]:
         yield lines.memory_line(memory, revisions)
     for link in tx.links.stream(vault):
         yield lines.link_line(link)
+    for ref in tx.code_refs.stream(vault):
+        yield lines.code_ref_line(ref)
     for proposal in tx.proposals.stream(vault):
         yield lines.proposal_line(proposal)
     for entry in tx.journal.feedbacks(vault):

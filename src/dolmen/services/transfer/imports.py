@@ -14,10 +14,11 @@ from dolmen.domain.identity import project_of
 from dolmen.domain.memory import Link, Memory
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
+from dolmen.services.code.following import remark
 from dolmen.services.rebuilding import rebuild
 from dolmen.services.recording import audit, refuse_secrets, revise, strings
 from dolmen.services.runtime import Runtime
-from dolmen.services.transfer import lines
+from dolmen.services.transfer import kenfold, lines
 from dolmen.services.transfer.lines import FORMAT, VERSION
 from dolmen.services.upkeep import OWN_SETTINGS
 from dolmen.store.contract import Tx
@@ -83,9 +84,7 @@ def import_(
     """
     require(actor, "admin")
     run = _Run(actor, ImportReport(dry_run=dry_run))
-    numbered = _objects(source, run.report)
-    _check_header(next(numbered, (1, None)))
-    for batch in _batches(numbered):
+    for batch in _batches(_lines(_objects(source, run.report))):
         try:
             with rt.store.write() as tx:
                 for number, line in batch:
@@ -120,13 +119,21 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def _check_header(first: tuple[int, Any]) -> None:
-    header = first[1]
+def _lines(numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """The lines after the header, in this program's own format whatever the file's is."""
+    _, header = next(numbered, (1, None))
+    if kenfold.is_archive(header):
+        return kenfold.translated(numbered)
+    _check_header(header)
+    return numbered
+
+
+def _check_header(header: object) -> None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise DolmenError(
             "invalid-argument",
-            "This is no export of Dolmen: its first line does not say so.",
-            "Choose a file that `dolmen export` wrote, complete from its first line.",
+            "This is no export of Dolmen or Kenfold: its first line does not say so.",
+            "Choose a file that `dolmen export` or `kenfold export` wrote, complete from its first line.",
         )
     if header.get("version") != VERSION:
         raise DolmenError(
@@ -228,6 +235,23 @@ class _Run:
             return False
         return tx.links.add(self._actor.vault, replace(link, source=source, target=target))
 
+    def code_ref(self, tx: Tx, line: Mapping[str, Any]) -> bool:
+        """What a memory mentions, with its anchor. One without a statement belongs to the memory's present text."""
+        ref = lines.code_ref_of(line)
+        refuse_secrets(ref.path, ref.symbol)
+        id = self._elsewhere.get(ref.memory, ref.memory)
+        memory = tx.memories.get(self._actor.vault, id)
+        if memory is None:
+            if id in self._new:  # a dry run has rolled it back
+                return True
+            raise DolmenError("not-found", f"The memory {ref.memory} of the reference is not here.", "Import it first.")
+        statement = ref.statement or content_key(memory.text)
+        position = ref.position if ref.statement else len(tx.code_refs.of_text(memory.vault, id, statement))
+        added = tx.code_refs.add(memory.vault, [replace(ref, memory=id, statement=statement, position=position)])
+        if added:
+            remark(tx, memory.vault, [id])
+        return added > 0
+
     def proposal(self, tx: Tx, line: Mapping[str, Any]) -> bool:
         proposal = lines.proposal_of(line, self._actor.vault)
         refuse_secrets(proposal.reason, proposal.decision_note, *strings(proposal.payload))
@@ -274,6 +298,7 @@ _TAKE: Mapping[str, Callable[[_Run, Tx, Mapping[str, Any]], bool]] = {
     "alias": _Run.alias,
     "memory": _Run.memory,
     "link": _Run.link,
+    "code_ref": _Run.code_ref,
     "proposal": _Run.proposal,
     "feedback": _Run.feedback,
     "setting": _Run.setting,

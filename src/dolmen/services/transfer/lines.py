@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, get_args
 
+from dolmen.domain.code import REF_STATES, CodeRef, valid_commit, valid_path, valid_symbol
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import project_of
 from dolmen.domain.memory import (
@@ -31,7 +32,8 @@ Line = Mapping[str, Any]
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FIX = "Correct the line or leave it out, and import again: what is here already stays as it is."
 _LATEST = 2**62
-_MISSING = object()
+MISSING = object()
+"""The default of a field that must be there."""
 
 
 def memory_line(memory: Memory, revisions: list[Revision]) -> dict[str, Any]:
@@ -60,6 +62,10 @@ def proposal_line(proposal: Proposal) -> dict[str, Any]:
     return {"type": "proposal", **_plain(proposal)}
 
 
+def code_ref_line(ref: CodeRef) -> dict[str, Any]:
+    return {"type": "code_ref", **_plain(ref)}
+
+
 def feedback_line(entry: Feedback) -> dict[str, Any]:
     return {"type": "feedback", **_plain(entry)}
 
@@ -70,15 +76,15 @@ class Reader:
 
     def __init__(self, line: object, what: str) -> None:
         if not isinstance(line, dict):
-            raise _bad(f"The {what} is no JSON object.")
+            raise bad(f"The {what} is no JSON object.")
         self._line = dict(line)
         self._what = what
 
     def _take(self, name: str, default: object) -> Any:
         if name in self._line:
             return self._line.pop(name)
-        if default is _MISSING:
-            raise _bad(f"The {self._what} has no {name!r}.")
+        if default is MISSING:
+            raise bad(f"The {self._what} has no {name!r}.")
         return default
 
     def has(self, name: str) -> bool:
@@ -95,7 +101,7 @@ class Reader:
     def maybe_text(self, name: str) -> str | None:
         return None if self._line.get(name) is None and self._take(name, None) is None else self.text(name)
 
-    def id(self, name: str, default: object = _MISSING) -> str:
+    def id(self, name: str, default: object = MISSING) -> str:
         value = self.text(name, default).lower()
         if not _ID.fullmatch(value):
             raise self.wrong(name, "an id")
@@ -104,7 +110,7 @@ class Reader:
     def maybe_id(self, name: str) -> str | None:
         return None if self._line.get(name) is None and self._take(name, None) is None else self.id(name)
 
-    def choice(self, name: str, choices: tuple[str, ...], default: object = _MISSING) -> Any:
+    def choice(self, name: str, choices: tuple[str, ...], default: object = MISSING) -> Any:
         value = self._take(name, default)
         if value not in choices:
             raise self.wrong(name, f"one of {', '.join(choices)}")
@@ -158,10 +164,10 @@ class Reader:
     def end(self) -> None:
         """Refuses fields that nobody asked for: dropping them in silence would lose what they say."""
         if self._line:
-            raise _bad(f"The {self._what} has an unknown field {sorted(self._line)[0]!r}.")
+            raise bad(f"The {self._what} has an unknown field {sorted(self._line)[0]!r}.")
 
     def wrong(self, name: str, rule: str) -> DolmenError:
-        return _bad(f"{name} of the {self._what} is not {rule}.")
+        return bad(f"{name} of the {self._what} is not {rule}.")
 
 
 def memory_of(line: object, vault: str, what: str = "memory") -> tuple[Memory, list[Revision]]:
@@ -176,9 +182,9 @@ def memory_of(line: object, vault: str, what: str = "memory") -> tuple[Memory, l
     memory = Memory(
         id=read.id("id"),
         vault=vault,
-        scope=_scope(read.text("scope", _MISSING)),
+        scope=_scope(read.text("scope", MISSING)),
         kind=read.choice("kind", KINDS),
-        text=read.text("text", _MISSING),
+        text=read.text("text", MISSING),
         status=read.choice("status", STATUSES, "active"),
         trust=read.choice("trust", get_args(Trust), "agent"),
         verification=read.choice("verification", VERIFICATIONS, "accepted"),
@@ -210,9 +216,9 @@ def memory_of(line: object, vault: str, what: str = "memory") -> tuple[Memory, l
         raise read.wrong("text", "a statement")
     numbers = [revision.memory.version for revision in revisions]
     if any(revision.memory.id != memory.id for revision in revisions):
-        raise _bad("A revision belongs to another memory.")
+        raise bad("A revision belongs to another memory.")
     if [*numbers, memory.version] != sorted({*numbers, memory.version}) or memory.version < 1:
-        raise _bad("The versions of the revisions are not in order.")
+        raise bad("The versions of the revisions are not in order.")
     return memory, revisions
 
 
@@ -221,8 +227,8 @@ def _revision(line: object, vault: str) -> Revision:
     state, _ = memory_of(read.part("memory"), vault, "revision's memory")
     revision = Revision(
         memory=state,
-        at=read.whole("at", _MISSING),
-        op=read.text("op", _MISSING),
+        at=read.whole("at", MISSING),
+        op=read.text("op", MISSING),
         agent=read.text("agent"),
         person=read.text("person"),
         connection=read.text("connection"),
@@ -236,7 +242,7 @@ def _case(line: object) -> Case | None:
     if line is None:
         return None
     read = Reader(line, "case")
-    case = Case(*(read.text(field.name, _MISSING if field.name == "id" else "") for field in fields(Case)))
+    case = Case(*(read.text(field.name, MISSING if field.name == "id" else "") for field in fields(Case)))
     read.end()
     return case
 
@@ -252,14 +258,40 @@ def link_of(line: object) -> Link:
     read.part("type")
     link = Link(
         source=read.id("source"),
-        rel=read.text("rel", _MISSING),
-        target=read.text("target", _MISSING),
+        rel=read.text("rel", MISSING),
+        target=read.text("target", MISSING),
         weight=read.share("weight", 1.0),
         created_at=read.whole("created_at"),
         agent=read.text("agent"),
     )
     read.end()
     return link
+
+
+def code_ref_of(line: object) -> CodeRef:
+    read = Reader(line, "reference")
+    read.part("type")
+    ref = CodeRef(
+        memory=read.id("memory"),
+        statement=read.text("statement"),
+        path=read.text("path"),
+        symbol=read.text("symbol"),
+        position=read.whole("position"),
+        state=read.choice("state", REF_STATES, "pending"),
+        anchor_commit=read.text("anchor_commit"),
+        anchor_hash=read.text("anchor_hash"),
+        resolved_path=read.text("resolved_path"),
+        checked_commit=read.text("checked_commit"),
+        checked_at=read.maybe_whole("checked_at"),
+    )
+    read.end()
+    if not (ref.path or ref.symbol) or (ref.path and not valid_path(ref.path)):
+        raise read.wrong("path", "a path inside a repository")
+    if ref.symbol and not valid_symbol(ref.symbol):
+        raise read.wrong("symbol", "an identifier")
+    if bool(ref.anchor_commit) != bool(ref.anchor_hash) or (ref.anchor_commit and not valid_commit(ref.anchor_commit)):
+        raise read.wrong("anchor_commit", "a commit id beside its anchor_hash")
+    return ref
 
 
 def proposal_of(line: object, vault: str) -> Proposal:
@@ -311,10 +343,11 @@ def pair_of(line: object, what: str, first: str, second: str) -> tuple[str, str]
     """Two texts, such as an alias and its project."""
     read = Reader(line, what)
     read.part("type")
-    pair = read.text(first, _MISSING), read.text(second, _MISSING)
+    pair = read.text(first, MISSING), read.text(second, MISSING)
     read.end()
     return pair
 
 
-def _bad(message: str) -> DolmenError:
+def bad(message: str) -> DolmenError:
+    """The refusal of a line."""
     return DolmenError("invalid-argument", message, _FIX)

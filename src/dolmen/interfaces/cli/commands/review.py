@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 _SHORTEST = 4
 _MOST_NAMED = 5
 _STATUSES = ("pending", "applied", "rejected", "withdrawn")
-_REASONS = {"mode": "may only suggest", "kind": "preferences wait for you", "purge": "would destroy"}
+_REASONS = {
+    "mode": "may only suggest",
+    "kind": "preferences wait for you",
+    "purge": "would destroy",
+    "import": "waited before it was imported",
+}
 
 
 @click.group()

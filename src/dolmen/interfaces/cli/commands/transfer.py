@@ -79,7 +79,7 @@ def _open(path: Path, mode: Literal["rt", "wt"], *, packed: bool) -> IO[str]:
 @click.option("--dry-run", is_flag=True, help="Check every line and say what would happen.")
 @command
 def import_(here: Here, file: str, dry_run: bool) -> None:
-    """Read in what `dolmen export` wrote.
+    """Read in what `dolmen export` or `kenfold export` wrote.
 
     Ids, times and history stay. What is here already is left as it is, so a broken-off import is simply started again.
     A line that is wrong or holds a secret is left out and named, and the exit code is 1.
@@ -124,6 +124,7 @@ def import_(here: Here, file: str, dry_run: bool) -> None:
 
 
 def _plural(name: str, count: int) -> str:
+    name = name.replace("_", " ")
     if count == 1 or name == "feedback":
         return name
     return name[:-1] + "ies" if name.endswith("y") else name + ("es" if name.endswith("s") else "s")
