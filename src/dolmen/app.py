@@ -85,6 +85,7 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
             zone=settings.zone or "UTC",
             inline_embeddings=settings.inline_embeddings,
             rerank_top=settings.rerank_top,
+            chat_timeout=settings.chat_timeout,
             classify_timeout=settings.chat_classify_timeout,
             extract_policy=settings.extract_policy,
             extract_after=settings.extract_after * SECOND,

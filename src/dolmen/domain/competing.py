@@ -48,8 +48,13 @@ def competing(claims: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, st
         negated = says_not(text_a) != says_not(text_b)
         if alike < (_ALIKE_NEGATED if negated else _ALIKE):
             continue
-        if set(_NUMBER.findall(text_a)) != set(_NUMBER.findall(text_b)):
+        if numbers(text_a) != numbers(text_b):
             found.append((a, b, "different values"))
         elif negated:
             found.append((a, b, "one says not"))
     return found
+
+
+def numbers(text: str) -> frozenset[str]:
+    """The numbers of a text as they are written."""
+    return frozenset(_NUMBER.findall(text))

@@ -97,9 +97,19 @@ def _would(result: Remembered) -> Remembered:
 
 
 def store_one(
-    rt: Runtime, tx: Tx, actor: Actor, item: NewMemory, embedded: Embedded = NOTHING, *, origin: str = "remember"
+    rt: Runtime,
+    tx: Tx,
+    actor: Actor,
+    item: NewMemory,
+    embedded: Embedded = NOTHING,
+    *,
+    origin: str = "remember",
+    waits: str = "",
 ) -> Remembered:
     """Stores one checked item in the caller's transaction.
+
+    Args:
+        waits: why it waits, if it does; empty for the reason that the actor's mode or the kind gives.
 
     Raises:
         DolmenError: what the item asks for cannot be; nothing was written for it then.
@@ -115,6 +125,7 @@ def store_one(
         return _duplicate(tx, actor, item, twin, replaced)
 
     decision, because = decide(actor, memory.kind, *(old.kind for old in replaced))
+    because = waits or because
     if decision == "queue":
         memory = replace(memory, status="proposed")
     if item.key and not tx.keys.put(actor.vault, actor.connection, item.key, memory.id, tx.now):

@@ -37,6 +37,8 @@ class Options:
     similar_trigrams: float = 0.5
     rerank_top: int = 15
     """Candidates that the reranker judges (C-153)."""
+    chat_timeout: float = 60.0
+    """Seconds that the chat model may take for an answer."""
     classify_timeout: float = 15.0
     """Seconds that a write waits for the chat model to name its kind (C-276)."""
     extract_policy: Literal["propose", "auto"] = "propose"

@@ -13,7 +13,7 @@ from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import EVERY_PROJECT, visible
-from dolmen.store.contract import Filter, IndexHealth, Tx
+from dolmen.store.contract import Filter, IndexHealth, JobState, Tx
 
 _FEW = 20
 """The most agents and scopes that are listed by name."""
@@ -23,7 +23,8 @@ def stats(rt: Runtime, actor: Actor) -> dict[str, Any]:
     """Numbers for people and dashboards; reads every memory once, for the rates of duplicates and noise (B155).
 
     Shape: `{memories: {total, by_status, by_kind, by_scope, by_agent}, proposals: {pending}, feedback: {…},
-    quality: {checked, duplicates, duplicate_rate, noise, noise_rate, noise_by_reason}, index: {…}}`; rates are 0..1.
+    quality: {checked, duplicates, duplicate_rate, noise, noise_rate, noise_by_reason}, jobs: {kind: {state: number}},
+    index: {…}}`; rates are 0..1.
     """
     require(actor, "read")
     with rt.store.read() as tx:
@@ -42,6 +43,7 @@ def stats(rt: Runtime, actor: Actor) -> dict[str, Any]:
             "proposals": {"pending": len(tx.proposals.select(actor.vault, "pending", None, 10_000))},
             "feedback": _feedback(tx, actor),
             "quality": _quality(tx, actor),
+            "jobs": tx.jobs.counts(actor.vault, tx.now),
         }
     health = index_health(rt, actor)
     return result | {"index": index_numbers(rt, health), "model": model_state(rt)}
@@ -67,7 +69,14 @@ def health(rt: Runtime) -> dict[str, Any]:
         "model": model_state(rt),
         "index": index_numbers(rt, index_health(rt, None)),
         "journal": {"lost": rt.journal.lost},
+        "jobs": job_numbers(rt),
     }
+
+
+def job_numbers(rt: Runtime) -> dict[str, dict[JobState, int]]:
+    """{kind: {state: how many}} of all vaults; `dead` ones failed too often and wait for a person."""
+    with rt.store.read() as tx:
+        return tx.jobs.counts(None, tx.now)
 
 
 def newest_change(rt: Runtime) -> tuple[int, int | None]:

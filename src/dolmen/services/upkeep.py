@@ -17,6 +17,7 @@ from dolmen.services.recording import audit, revise
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import EVERY_PROJECT, visible
 from dolmen.services.stats import health, stats
+from dolmen.services.working import Worker
 from dolmen.store.contract import Filter, Tx
 
 __all__ = ["Upkeep", "backfill", "expire", "health", "reindex", "stats", "trim"]
@@ -124,13 +125,15 @@ def _itself(vault: str) -> Actor:
 
 
 class Upkeep:
-    """A background thread: loads the model, embeds what waits, and once an hour tidies. Any number of processes may
+    """A background thread: loads the model, embeds what waits, and once an hour tidies; with a chat model, another one
+    that works with it. Any number of processes may
     run one; leases make sure that one works at a time."""
 
     def __init__(self, rt: Runtime, *, keep_events_days: int = 90) -> None:
         self._rt = rt
         self._keep = keep_events_days
         self._backfill = _backfill.Backfill(rt)
+        self._worker = Worker(rt)
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -141,6 +144,7 @@ class Upkeep:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, args=(after,), name="dolmen-upkeep", daemon=True)
             self._thread.start()
+            self._worker.start(after=after)
 
     def poke(self) -> None:
         """There is something to embed now."""
@@ -150,6 +154,7 @@ class Upkeep:
         """Ends the thread after what it is doing, at most a batch. Harmless to repeat, and before `start`."""
         self._stop.set()
         self._wake.set()
+        self._worker.stop()
         if self._thread is not None:
             self._thread.join(timeout)
 

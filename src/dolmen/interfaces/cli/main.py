@@ -15,6 +15,7 @@ COMMANDS = {
     "hook": Entry("hook:hook", _SERVE, "Give an agent's session its context and keep what it was about."),
     "memory": Entry("memory:memory", _MEMORY, "Find, show, add, change and remove memories."),
     "review": Entry("review:review", _MEMORY, "Decide about what agents proposed."),
+    "extract": Entry("extract:extract", _MEMORY, "Look for memories in session summaries, with the chat model."),
     "demo": Entry("demo:demo", _MEMORY, "Load a small example memory and recall from it."),
     "key": Entry("key:key", _VAULT, "Make, list and revoke the keys of agents."),
     "project": Entry("project:project", _VAULT, "List projects, name this one, join a renamed one."),

@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from dolmen.domain.values import SERVED, Actor
 from dolmen.interfaces.mcp.registry import Tool
 from dolmen.services.runtime import Runtime
-from dolmen.services.stats import index_health, model_state
+from dolmen.services.stats import index_health, job_numbers, model_state
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +70,7 @@ class _Store:
         try:
             self.rt.store.ping()
             info, index, model = self.rt.store.info(), index_health(self.rt, None), model_state(self.rt)
+            numbers = job_numbers(self.rt)
         except Exception:
             _log.exception("the store could not be read for its metrics")
             up.add_metric([], 0)
@@ -83,3 +84,8 @@ class _Store:
         yield GaugeMetricFamily("dolmen_index_embedded", "Passages found by meaning too", value=index.embedded)
         yield GaugeMetricFamily("dolmen_model_ready", "Whether the model is loaded", value=int(model["ready"]))
         yield GaugeMetricFamily("dolmen_journal_lost", "Records of reads that were lost", value=self.rt.journal.lost)
+        jobs = GaugeMetricFamily("dolmen_jobs", "Background work; dead jobs failed too often", labels=("kind", "state"))
+        for kind, states in sorted(numbers.items()):
+            for state, number in sorted(states.items()):
+                jobs.add_metric([kind, state], number)
+        yield jobs

@@ -25,6 +25,7 @@ EXCLUDED: Mapping[str, str] = {
     "idempotency keys": "they belong to connections",
     "audit rows": "they tell what happened to this store, not what anybody wrote",
     "recall events": "made by the program; feedback keeps the refs that it is about",
+    "background jobs": "they are work of this store; made again where they are needed",
     "search index and vectors": "made again from the memories",
 }
 """What an export leaves out, and why; its first line says the same."""

@@ -71,5 +71,7 @@ def _lines(here: Here, found: Mapping[str, Any]) -> Iterator[str]:
     reasons = ", ".join(f"{name} {n:,}" for name, n in quality["noise_by_reason"].items())
     noise = f"noise        {quality['noise']:,} of {quality['checked']:,} ({quality['noise_rate']:.1%})"
     yield noise + (f": {reasons}" if reasons else "")
+    for kind, states in found["jobs"].items():
+        yield f"jobs         {kind}: {', '.join(f'{n:,} {state}' for state, n in states.items())}"
     yield f"vectors      {found['index']['vectors']}"
     yield f"model        {found['model']['name']}"

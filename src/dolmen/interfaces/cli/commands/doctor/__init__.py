@@ -47,6 +47,7 @@ def _examine(here: Here, *, quick: bool) -> Iterator[Finding]:
     yield from store.store(here)
     yield from model.model(settings, quick=quick)
     yield from model.reranker(settings, quick=quick)
+    yield from model.chat(settings, quick=quick)
     yield from server.server(settings)
     yield from machine.logs(settings)
     yield from clients.clients(settings)

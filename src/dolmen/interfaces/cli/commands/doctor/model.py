@@ -1,4 +1,4 @@
-"""The embedding model and the reranker: which ones, why, and whether they work."""
+"""The embedding model, the reranker and the chat model: which ones, why, and whether they work."""
 
 from __future__ import annotations
 
@@ -36,6 +36,29 @@ def reranker(settings: Settings, *, quick: bool) -> Iterator[Finding]:
     facts = choice.describe() if quick else choice.verify()
     choice.reranker.close()
     yield from _findings("reranker", facts, "The search's own order stands until then.")
+
+
+def chat(settings: Settings, *, quick: bool) -> Iterator[Finding]:
+    """Nothing when none is set: memories are then proposed by agents alone."""
+    from dolmen.app import choose_chat
+    from dolmen.models.contract import ModelUnavailable
+    from dolmen.services.extraction.asking import classification
+
+    try:
+        model = choose_chat(settings)
+    except DolmenError as error:
+        yield failed("chat model", error)
+        return
+    if model is None:
+        return
+    try:
+        if not quick:
+            model.ask(classification("Deploys happen on Tuesday.", in_project=True))
+        yield ok("chat model", f"{model.model} at {settings.chat_url}" + ("" if quick else ": works"))
+    except ModelUnavailable as failure:
+        yield warn("chat model", failure.message, failure.fix)
+    finally:
+        model.close()
 
 
 def _findings(name: str, facts: Iterable[Fact], otherwise: str) -> Iterator[Finding]:

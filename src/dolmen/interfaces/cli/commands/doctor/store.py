@@ -36,6 +36,7 @@ def store(here: Here) -> Iterator[Finding]:
             yield from _clock(app)
             yield from _index(app)
             yield from _access(app, here.settings)
+            yield from _jobs(app)
     except DolmenError as error:
         yield failed("store", error)
 
@@ -119,3 +120,16 @@ def _access(app: App, settings: Settings) -> Iterator[Finding]:
     yield ok("keys", f"{len(valid) or 'none'}{' valid' if valid else ''}; {need}")
     if waiting:
         yield ok("review", f"{waiting} proposals wait for you: `dolmen review list`")
+
+
+def _jobs(app: App) -> Iterator[Finding]:
+    from dolmen.services.stats import job_numbers
+
+    numbers = job_numbers(app.runtime)
+    dead = {kind: states["dead"] for kind, states in numbers.items() if states.get("dead")}
+    waiting = sum(states.get("waiting", 0) + states.get("running", 0) for states in numbers.values())
+    if dead:
+        said = ", ".join(f"{number} of {kind}" for kind, number in sorted(dead.items()))
+        yield warn("jobs", f"Background work failed too often: {said}.", "`dolmen extract --retry` tries it again.")
+    elif numbers:
+        yield ok("jobs", f"{waiting} wait for the chat model")

@@ -1,0 +1,69 @@
+"""`dolmen extract`: let the chat model read what sessions left behind, now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.here import Here, command
+
+if TYPE_CHECKING:
+    from dolmen.services.runtime import Runtime
+
+
+@click.command()
+@click.option("--limit", type=click.IntRange(1), help="Sessions to read at most.")
+@click.option("--retry", is_flag=True, help="Also those that failed too often.")
+@command
+def extract(here: Here, limit: int | None, retry: bool) -> None:
+    """Look for memories in session summaries, with the chat model.
+
+    A running server does this by itself, a few minutes after a session. What is found waits in `dolmen review`.
+    """
+    from dolmen.services import extraction
+    from dolmen.services.jobs import work
+
+    progress = here.out.progress("reading sessions")
+    with here.vault(models=True) as (rt, actor):
+        require_chat(rt)
+        revived = extraction.again(rt, actor) if retry else 0
+        scheduled = extraction.schedule(rt)
+        handlers = {extraction.KIND: extraction.extract}
+        worked = work(rt, handlers, vault=actor.vault, limit=limit, progress=progress)
+        progress.end()
+        with rt.store.read() as tx:
+            waiting = tx.jobs.counts(actor.vault, tx.now).get(extraction.KIND, {}).get("waiting", 0)
+            proposed = len(tx.proposals.select(actor.vault, "pending", None, 10_000))
+    if worked.outage:
+        here.out.warn(f"The chat model is not available: {worked.outage}")
+    here.out.result(
+        {
+            "scheduled": scheduled,
+            "revived": revived,
+            "done": worked.done,
+            "failed": worked.failed,
+            "dead": worked.dead,
+            "waiting": waiting,
+            "outage": worked.outage,
+        },
+        [
+            f"{worked.done:,} sessions read, {worked.failed + worked.dead:,} failed, {waiting:,} wait",
+            f"{proposed:,} proposals wait for you: `dolmen review`" if proposed else "Nothing waits for you.",
+        ],
+    )
+
+
+def require_chat(rt: Runtime) -> None:
+    """Refuses work that only a chat model can do.
+
+    Raises:
+        DolmenError: `configuration`.
+    """
+    if rt.chat is None:
+        raise DolmenError(
+            "configuration",
+            "There is no chat model.",
+            "Set DOLMEN_CHAT_URL and DOLMEN_CHAT_MODEL to an OpenAI-compatible endpoint.",
+        )
