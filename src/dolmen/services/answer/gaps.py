@@ -26,12 +26,15 @@ def gaps_of(query: Query, result: Result, shown: int) -> list[str]:
     asked = set(query.tokens)  # of a long query only some tokens were looked up; the others are not known to be absent
     sure = any(not found.weak for found in result.found[:shown])
     quoted = {word for phrase in _QUOTED.findall(query.text) for word in phrase.split()}
+    times = {word for each in result.ranges for word in each.words.split()}
     missing: list[str] = []
     for word in dict.fromkeys(query.text.split()):
         tokens = [token for token in analyze(word, query=True) if weight(token) >= _TELLING]
         if not tokens or not asked.issuperset(tokens) or any(result.frequencies.get(t, 0) for t in tokens):
             continue
         bare = word.strip(_AROUND)
+        if bare.lower() in times:
+            continue
         if bare and (not sure or _is_name(bare, first=query.text.startswith(word)) or bare in quoted):
             missing.append(bare)
     return missing[:_MOST]

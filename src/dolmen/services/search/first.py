@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dolmen.domain.memory import Memory
 from dolmen.domain.ranking import POOL, Lexical, Ranked, fuse, order
+from dolmen.domain.text import analyze
 from dolmen.domain.timeframe import Range, mentioned
-from dolmen.services.search.legs import candidates
+from dolmen.services.search.legs import COMMON, candidates
 from dolmen.services.search.query import Query
 from dolmen.services.search.weighing import facts_of, weighed
 from dolmen.store.contract import Filter, Hit, Tx
@@ -63,7 +64,7 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     """The best memories in sight, at least `limit` where there are so many; those below the floor are no answer and are
     left out (B023)."""
     ranges = mentioned(query.text, sight.now, query.zone)
-    pool = candidates(tx, sight, query, limit)
+    pool = candidates(tx, sight, _without_times(tx, sight, query, ranges), limit)
     ranked = _front(
         fuse(pool.lexical, pool.cosines, pool.background, pool.setting),
         pool.hits,
@@ -85,6 +86,15 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
     legs = ("words",) if query.vector is None else ("words", "meaning")
     return Result(tuple(found), memories, legs, query.notes, pool.frequencies, ranges)
+
+
+def _without_times(tx: Tx, sight: Filter, query: Query, ranges: Sequence[Range]) -> Query:
+    """A time that was understood says nothing against memories that do not name it in words."""
+    if not ranges:
+        return query
+    times = {token for each in ranges for token in analyze(each.words, query=True)}
+    _, named = tx.index.frequencies(sight, sorted(times), COMMON)
+    return replace(query, tokens=tuple(t for t in query.tokens if t not in times or named.get(t, 0)))
 
 
 def _front(ranked: Sequence[Ranked[int]], hits: Mapping[int, Hit], most: int) -> list[Ranked[int]]:
