@@ -51,13 +51,16 @@ async def stdio_session(command: Sequence[str], variables: dict[str, str]) -> As
             yield Child(session, int(note.read_text()))
 
 
-async def call(session: ClientSession, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """What the tool answers.
+async def call(
+    session: ClientSession, tool: str, arguments: dict[str, Any], conversation: str | None = None
+) -> dict[str, Any]:
+    """What the tool answers, called from a conversation of that id.
 
     Raises:
         CallFailed: with the tool's own words.
     """
-    result = await session.call_tool(tool, arguments)
+    meta: Any = None if conversation is None else {"dolmen/session_id": conversation}
+    result = await session.call_tool(tool, arguments, meta=meta)
     text = "".join(getattr(part, "text", "") for part in result.content)
     if result.is_error:
         raise CallFailed(f"{tool}: {text}")
@@ -72,8 +75,8 @@ class Client:
     portal: BlockingPortal
     session: ClientSession
 
-    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return self.portal.call(partial(call, self.session, tool, arguments))
+    def call(self, tool: str, *, conversation: str | None = None, **arguments: Any) -> dict[str, Any]:
+        return self.portal.call(partial(call, self.session, tool, arguments, conversation))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -95,9 +95,13 @@ class Services:
     def store(self, items: Sequence[Item]) -> None:
         pieces = [(document, piece, created) for document, text, created in items for piece in cut(text)]
         self.ids.split = len(pieces) > len(items)
+        session = sessions(items)
         for at in range(0, len(pieces), BATCH_LIMIT):
             batch = pieces[at : at + BATCH_LIMIT]
-            new = [NewMemory(content=text, source=id, created_at=microseconds(created)) for id, text, created in batch]
+            new = [
+                NewMemory(content=text, source=id, created_at=microseconds(created), session=session(created))
+                for id, text, created in batch
+            ]
             for (document, *_), result in zip(batch, remember(self._rt, self._actor, new), strict=True):
                 self.ids.note(document, result)
         upkeep.backfill(self._rt)
@@ -130,6 +134,14 @@ def cut(text: str) -> list[str]:
     if len(text) <= CONTENT_LIMIT:
         return [text] if text.strip() else []
     return [piece for start, end in passages(text, target=CONTENT_LIMIT) if (piece := text[start:end]).strip()]
+
+
+def sessions(items: Sequence[Item]) -> Callable[[str | None], str | None]:
+    """The session of a document, by its time: the turns of one sitting carry one time. Where most documents carry the
+    same time, it is that of an import, and there are no sessions."""
+    times = Counter(created for _, _, created in items)
+    told = 2 * max(times.values(), default=0) <= len(items)
+    return lambda created: created if told else None
 
 
 def microseconds(moment: str | None) -> int | None:

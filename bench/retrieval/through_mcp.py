@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from bench.clients import Client, connected
-from bench.retrieval.backend import BUDGET, Ids, Item, Leg, cut
+from bench.retrieval.backend import BUDGET, Ids, Item, Leg, cut, sessions
 from bench.servers import http_server
 from dolmen.services.requests import Remembered
 
@@ -28,16 +29,21 @@ class ThroughMcp:
         self.ids = Ids()
 
     def store(self, items: Sequence[Item]) -> None:
-        pieces = [(document, piece) for document, text, _ in items for piece in cut(text)]
+        pieces = [(document, piece, created) for document, text, created in items for piece in cut(text)]
         self.ids.split = len(pieces) > len(items)
-        for at in range(0, len(pieces), _BATCH):
-            batch = pieces[at : at + _BATCH]
-            memories = [{"content": text, "source": document} for document, text in batch]
-            results = self._client.call("remember", memories=memories)["results"]
-            for (document, _), result in zip(batch, results, strict=True):
-                self.ids.note(document, _result(result))
+        session = sessions(items)
+        for named, group in itertools.groupby(pieces, key=lambda piece: session(piece[2])):
+            together = list(group)
+            for at in range(0, len(together), _BATCH):
+                self._remember(together[at : at + _BATCH], named)
         if self._embeds:
             self._wait_until_embedded(len(pieces))
+
+    def _remember(self, batch: Sequence[Item], session: str | None) -> None:
+        memories = [{"content": text, "source": document} for document, text, _ in batch]
+        results = self._client.call("remember", conversation=session, memories=memories)["results"]
+        for (document, *_), result in zip(batch, results, strict=True):
+            self.ids.note(document, _result(result))
 
     def search(self, query: str, k: int, leg: Leg = "fused") -> list[str]:
         limit = 3 * k if self.ids.split else k

@@ -1,4 +1,4 @@
-"""The two legs, words and meaning: what each finds, what each says of the other's finds, and what stands beside them."""
+"""The two legs, words and meaning: what each finds, what each says of the other, and what stands beside that."""
 
 from __future__ import annotations
 
