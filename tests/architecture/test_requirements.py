@@ -31,7 +31,7 @@ def wanted(level: str) -> set[str]:
     if level != "run":
         lines += PROJECT["project"]["optional-dependencies"]["postgres"]
     if level == "dev":
-        lines += PROJECT["dependency-groups"]["dev"]
+        lines += PROJECT["project"]["optional-dependencies"]["code"] + PROJECT["dependency-groups"]["dev"]
     return names(set(lines))
 
 
@@ -82,6 +82,7 @@ def test_each_platform_gets_exactly_one_embedded_model() -> None:
 def test_what_the_code_imports_is_named_by_the_project() -> None:
     """A package that only comes with another one may go with that one's next version."""
     named = wanted("postgres") | {"psycopg-pool"}  # as the extra `pool` of psycopg
+    named |= names(set(PROJECT["project"]["optional-dependencies"]["code"]))
     packages = importlib.metadata.packages_distributions()
     unnamed = {
         f"{module.relative_to(ROOT)}: {top}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dolmen.domain.code import KINDS, Mention, mentions, qualified, recorded, valid_path, valid_symbol
+from dolmen.domain.code import KINDS, Mention, may_define, mentions, qualified, recorded, valid_path, valid_symbol
 from dolmen.domain.memory import KINDS as EVERY_KIND
 
 
@@ -99,3 +99,12 @@ def test_any_text_has_mentions_that_are_valid(text: str) -> None:
 def test_each_mention_comes_once(words: list[str]) -> None:
     kept = mentions(" ".join(words))
     assert len(set(kept)) == len(kept) <= 12
+
+
+@pytest.mark.parametrize(
+    ("path", "may"),
+    [("a/b.go", True), ("x.PY", True), ("q.sql", True), ("deploy.yaml", False), ("README.md", False),
+     ("Makefile", False), ("notes", False), ("my cart.py", True)],
+)  # fmt: skip
+def test_texts_and_data_define_no_symbols(path: str, may: bool) -> None:
+    assert may_define(path) is may

@@ -22,7 +22,7 @@ PATH_LIMIT, SYMBOL_LIMIT, SHORTEST_SYMBOL = 300, 100, 3
 _EXTENSION_WORDS = """
 go py pyi ts tsx mts cts js jsx mjs cjs rs java kt kts swift rb php cs fs c h cc cpp cxx hpp hh m mm scala dart lua
 zig ex exs erl ml mli clj cljs r jl pl pm sql sh bash zsh fish ps1 gradle tf hcl nix proto graphql gql vue svelte
-astro html css scss sass less yaml yml toml json jsonc xml ini cfg conf lock md mdx
+astro
 """
 _PRODUCT_WORDS = """
 next node vue nuxt express three chart d3 moment ember backbone react alpine solid p5 anime day pixi babylon
@@ -36,7 +36,9 @@ _PROPER_NAMES = """
 GitHub GitLab JavaScript TypeScript PostgreSQL MySQL MongoDB GraphQL OpenAI OAuth iPhone iPad macOS iOS YouTube
 LinkedIn PayPal WordPress DevOps NoSQL McDonald
 """
-_EXTENSIONS = frozenset(_EXTENSION_WORDS.split())
+_DATA_WORDS = "html css scss sass less yaml yml toml json jsonc xml ini cfg conf lock md mdx"
+_EXTENSIONS = frozenset((*_EXTENSION_WORDS.split(), *_DATA_WORDS.split()))
+_DATA = frozenset(_DATA_WORDS.split())
 _NAMES = frozenset(("Makefile", "Dockerfile", "Justfile", "Gemfile", "Rakefile", "Procfile"))
 _PRODUCTS = frozenset((*(f"{name}.js" for name in _PRODUCT_WORDS.split()), "socket.io"))
 """Products whose names look like files."""
@@ -88,6 +90,12 @@ def mentions(text: str) -> tuple[Mention, ...]:
 def valid_path(path: str) -> bool:
     """Whether a text is a path as `mentions` gives it."""
     return _path(path) == path
+
+
+def may_define(path: str) -> bool:
+    """Whether a file may define symbols; texts and data only mention them."""
+    extension = path.rpartition("/")[2].rpartition(".")[2].lower()
+    return "." in path and extension in _EXTENSIONS - _DATA
 
 
 def valid_symbol(symbol: str) -> bool:

@@ -1,0 +1,96 @@
+"""Who knows what memories refer to: the server over REST, or the store of this machine."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+from urllib.parse import urlencode, urlsplit
+
+from dolmen.domain.code import Check, Target
+from dolmen.domain.errors import Code, DolmenError
+
+_CONNECT = 0.5
+"""Seconds to reach the server."""
+_MOST = 8 * 1024 * 1024
+_CODES: Mapping[int, Code] = {
+    400: "invalid-argument", 401: "unauthorized", 403: "forbidden", 404: "not-found", 413: "too-large",
+    429: "rate-limited", 503: "unavailable",
+}  # fmt: skip
+
+
+class Desk(Protocol):
+    def targets(self, project: str, offset: int, seconds: float) -> Sequence[Target]:
+        """What memories of the project refer to, a page from `offset` on; an empty one behind the last."""
+
+    def report(self, project: str, commit: str, checks: Sequence[Check], seconds: float) -> Mapping[str, int]:
+        """Keeps what was found; how many references are in each state by that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The desk of a server, asked over its REST interface with nothing but `http.client`."""
+
+    url: str
+    """Of the MCP endpoint, with or without a toolset: `http://127.0.0.1:7077/mcp`."""
+    key: str = ""
+
+    def targets(self, project: str, offset: int, seconds: float) -> Sequence[Target]:
+        query = urlencode({"project": project, "offset": offset, "checked": 1})
+        answer = self._ask("GET", f"/refs?{query}", None, seconds)
+        try:
+            return [Target(**each) for each in answer["targets"]]
+        except (KeyError, TypeError) as error:
+            raise self._silent("it answers with something else") from error
+
+    def report(self, project: str, commit: str, checks: Sequence[Check], seconds: float) -> Mapping[str, int]:
+        body = {"project": project, "commit": commit, "results": [asdict(check) for check in checks]}
+        states = self._ask("POST", "/refs/check", body, seconds).get("states")
+        return states if isinstance(states, dict) else {}
+
+    def _ask(self, method: str, target: str, body: object, seconds: float) -> dict[str, Any]:
+        import http.client
+
+        parts = urlsplit(self.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        end = time.monotonic() + seconds
+        try:
+            connection = kind(parts.hostname or "", parts.port, timeout=min(_CONNECT, seconds))
+        except ValueError as error:
+            raise self._silent("it is no address") from error
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        try:
+            connection.connect()
+            connection.sock.settimeout(max(0.05, end - time.monotonic()))
+            text = None if body is None else json.dumps(body)
+            connection.request(method, _base(parts.path) + target, text, headers)
+            response = connection.getresponse()
+            answer = json.loads(response.read(_MOST))
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            why = "no answer in time" if isinstance(error, TimeoutError) else type(error).__name__
+            raise self._silent(getattr(error, "strerror", None) or why) from error
+        finally:
+            connection.close()
+        found = answer if isinstance(answer, dict) else {}
+        if response.status >= 300:
+            said = found.get("error") or f"The server answered {response.status}."
+            code: Code = _CODES.get(response.status, "unavailable")
+            raise DolmenError(code, str(said)[:300], "`dolmen doctor` looks at the connection.")
+        return found
+
+    def _silent(self, why: str) -> DolmenError:
+        return DolmenError(
+            "unavailable",
+            f"Dolmen does not answer at {self.url}: {why}.",
+            "`dolmen serve` starts it; DOLMEN_URL names another one.",
+        )
+
+
+def _base(path: str) -> str:
+    """The REST interface beside an MCP endpoint."""
+    before, mcp, _ = path.rstrip("/").rpartition("/mcp")
+    return (before if mcp else path.rstrip("/")) + "/api/v1"

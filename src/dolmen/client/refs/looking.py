@@ -1,0 +1,217 @@
+"""Looking at targets in a repository: what is found, what is not, and what nobody can tell from here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dolmen.client.refs.repository import GitError, OutOfTime, Repository
+from dolmen.client.symbols import SCHEME, combined, definitions, language_of, same
+from dolmen.client.symbols.definitions import Source
+from dolmen.domain.code import Check, Target, may_define, qualified, scheme, valid_path, valid_symbol
+
+FILE = "blob"
+"""The scheme of a file's hash: git's own."""
+CANDIDATES = 20
+"""Files that are searched for a definition; a name that more mention is too common to be told apart."""
+PLACES = 5
+"""Files in which a name without a file may be defined; defined in more, nobody knows which one is meant."""
+
+Why = Literal["diverged", "uncommitted", "newer", "language", "unclear", "time"]
+"""Why a target was passed over: its anchor is not in the history that is checked out; its file has uncommitted changes;
+somebody has looked at a newer commit; its language cannot be read here; it cannot be told for sure; out of time."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was found, and how many targets were passed over, by the reason."""
+
+    checks: list[Check] = field(default_factory=list)
+    passed_over: Counter[Why] = field(default_factory=Counter)
+
+    @property
+    def done(self) -> int:
+        return len(self.checks) + self.passed_over.total()
+
+
+class _PassOver(Exception):
+    def __init__(self, why: Why) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+def look(repository: Repository, targets: Sequence[Target]) -> Findings:
+    """Looks at each target, in their order, until the repository's time is over; never raises for want of time."""
+    findings = Findings()
+    valid = [each for each in targets if _valid(each)]
+    try:
+        looker = _Looker(repository, valid)
+        for target in valid:
+            try:
+                findings.checks.append(looker.check(target))
+            except _PassOver as skipped:
+                findings.passed_over[skipped.why] += 1
+            except GitError:
+                findings.passed_over["unclear"] += 1
+    except OutOfTime:
+        findings.passed_over["time"] += len(valid) - findings.done
+    except GitError:  # before the first target
+        findings.passed_over["unclear"] += len(valid) - findings.done
+    return findings
+
+
+def _valid(target: Target) -> bool:
+    """Whether it may be put on git's command line."""
+    named = bool(target.path or target.symbol)
+    return named and (not target.path or valid_path(target.path)) and (not target.symbol or valid_symbol(target.symbol))
+
+
+class _Looker:
+    """One look at many targets; what several need is asked once."""
+
+    def __init__(self, repository: Repository, targets: Sequence[Target]) -> None:
+        self._repository = repository
+        anchored = [each for each in targets if each.anchor_commit]
+        self._contained = repository.contained({each.anchor_commit for each in anchored})
+        self._newer = repository.ahead({each.checked_commit for each in anchored if each.checked_commit})
+        self._entries = repository.entries([each.path for each in targets if each.path])
+        self._sources: dict[str, Source | None] = {}
+        self._mentioned: dict[str, list[str]] = {}
+        self._unplaced = {qualified(each.symbol)[-1] for each in targets if not each.path}
+        repository.contents({each.path for each in targets if each.symbol and each.path in self._entries})
+        repository.dirty({each.path for each in targets if each.path and not each.anchor_commit})
+
+    def check(self, target: Target) -> Check:
+        if target.anchor_commit and target.anchor_commit not in self._contained:
+            raise _PassOver("diverged")
+        if target.anchor_commit and target.checked_commit in self._newer:
+            raise _PassOver("newer")
+        if target.anchor_commit and scheme(target.anchor_hash) != (SCHEME if target.symbol else FILE):
+            raise _PassOver("unclear")
+        if target.path and any(target.path.startswith(f"{each}/") for each in self._repository.submodules()):
+            raise _PassOver("diverged")
+        if not target.path:
+            return self._symbol_anywhere(target)
+        path = self._place(target)
+        return self._symbol_in(target, path) if target.symbol else self._file(target, path)
+
+    # ------------------------------------------------------------------------------------------------------ files
+    def _file(self, target: Target, path: str) -> Check:
+        self._committed(target, [path or target.path])
+        entry = self._entries.get(path)
+        if entry is None:
+            return _answer(target)
+        return _answer(target, f"{FILE}:{entry.blob}", path)
+
+    def _place(self, target: Target) -> str:
+        """Where the file of a target is; empty when it is nowhere."""
+        repository, path = self._repository, target.path
+        if path in self._entries:
+            return path
+        if target.anchor_commit and repository.entries([path], target.anchor_commit):
+            found = repository.renamed(path, target.anchor_commit)
+        else:  # only the end of its path was said
+            ends = [each for each in repository.tree() if each.endswith(f"/{path}")]
+            if len(ends) > 1:
+                raise _PassOver("unclear")
+            found = ends[0] if ends else None
+        if found and found not in self._entries:
+            self._entries.update(repository.entries([found]))
+        return found or ""
+
+    def _committed(self, target: Target, paths: Sequence[str]) -> None:
+        """Passes over what is to be anchored and has uncommitted changes: the memory may speak of those (C-225)."""
+        if not target.anchor_commit and self._repository.dirty(paths):
+            raise _PassOver("uncommitted")
+
+    # ---------------------------------------------------------------------------------------------------- symbols
+    def _symbol_in(self, target: Target, path: str) -> Check:
+        self._committed(target, [path or target.path])
+        symbol = qualified(target.symbol)
+        if path:
+            source = self._source(path)
+            if source is None:
+                raise _PassOver("language" if language_of(path) is None else "unclear")
+            if found := source.of(symbol, path):
+                now = combined(each.hash for each in found)
+                return _answer(target, _compared(target, now, more_allowed=False), path)
+            if not source.whole:
+                raise _PassOver("unclear")
+        elif language_of(target.path) is None:
+            raise _PassOver("language")
+        return self._moved(target, symbol) if target.anchor_commit else _answer(target)
+
+    def _moved(self, target: Target, symbol: tuple[str, ...]) -> Check:
+        """A symbol that left its file: moved when the same definition stands elsewhere, changed when the only other one
+        of that name says something else, gone else."""
+        elsewhere = {
+            path: combined(each.hash for each in found)
+            for path, source in self._candidates(symbol[-1])
+            if path != target.path and source is not None and (found := source.of(symbol, path))
+        }
+        for path, now in elsewhere.items():
+            if same(target.anchor_hash, now, more_allowed=True):
+                return _answer(target, target.anchor_hash, path)
+        if len(elsewhere) == 1:
+            [(path, now)] = elsewhere.items()
+            return _answer(target, _compared(target, now, more_allowed=False), path)
+        return _answer(target)
+
+    def _symbol_anywhere(self, target: Target) -> Check:
+        symbol = qualified(target.symbol)
+        hashes: list[str] = []
+        places: list[str] = []
+        unread: list[str] = []
+        for path, source in self._candidates(symbol[-1]):
+            found = source.of(symbol, path) if source is not None else ()
+            if found:
+                places.append(path)
+                hashes += [each.hash for each in found]
+            elif source is None or not source.whole:
+                unread.append(path)
+        self._committed(target, places)
+        if target.anchor_commit:
+            now = _compared(target, combined(hashes), more_allowed=True) if hashes else ""
+            if unread and now != target.anchor_hash:
+                raise _PassOver("unclear")
+            return _answer(target, now, places[0] if places else "")
+        if unread:
+            raise _PassOver("language" if all(language_of(path) is None for path in unread) else "unclear")
+        if not places or len(places) > PLACES:
+            return _answer(target)
+        return _answer(target, combined(hashes), places[0])
+
+    def _candidates(self, name: str) -> Iterator[tuple[str, Source | None]]:
+        """Source files that mention a name."""
+        if name not in self._mentioned:  # those of symbols without a file are looked for together
+            self._look_for(self._unplaced if name in self._unplaced else {name})
+        paths = self._mentioned[name]
+        if len(paths) > CANDIDATES:
+            raise _PassOver("unclear")
+        for path in paths:
+            yield path, self._source(path)
+
+    def _look_for(self, names: set[str]) -> None:
+        found = self._repository.mentioning(names, may_define)
+        self._mentioned.update(found)
+        self._repository.contents(path for paths in found.values() if len(paths) <= CANDIDATES for path in paths)
+
+    def _source(self, path: str) -> Source | None:
+        if path not in self._sources:
+            self._repository.clock.left()
+            content = self._repository.contents([path])[path]
+            self._sources[path] = None if content is None else definitions(path, content)
+        return self._sources[path]
+
+
+def _compared(target: Target, now: str, *, more_allowed: bool) -> str:
+    """The hash to report: the anchored one where that is still there."""
+    return target.anchor_hash if same(target.anchor_hash, now, more_allowed=more_allowed) else now
+
+
+def _answer(target: Target, hash: str = "", path: str = "") -> Check:
+    return Check(
+        target.path, target.symbol, target.anchor_commit, bool(hash), hash, path if path != target.path else ""
+    )
