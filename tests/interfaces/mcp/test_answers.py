@@ -76,6 +76,22 @@ def test_times_may_be_said_in_words(served: Served) -> None:
     assert "3 days ago" in refused["error"]["fix"]
 
 
+def test_the_zone_in_which_a_time_was_understood_is_told(served: Served) -> None:
+    """B166."""
+    store(served, "Said today.")
+    notes = served.call("recall", query="said", since="yesterday", until="2099-01-01T00:00:00Z")["notes"]
+    assert any(re.fullmatch(r"since = \d{4}-\d\d-\d\dT00:00:00Z \(days of UTC\)", note) for note in notes)
+    notes = served.call("recall", query="what was said yesterday")["notes"]
+    assert any(note.startswith("Times in the query: 'yesterday' = from ") and "(UTC)" in note for note in notes)
+
+
+def test_copies_are_named_beside_the_claim_that_they_repeat(served: Served) -> None:
+    one = store(served, "The staging host is db-7.", project="a")
+    two = store(served, "Note: the staging host is db-7!", project="a")
+    [claim] = served.call("recall", query="staging host", project="a")["claims"]
+    assert {claim["ref"], *claim["also"]} == {one, two}
+
+
 def test_as_of_shows_what_was_known_then(served: Served) -> None:
     ref = store(served, "The port is 8080.")
     served.call("edit", ref=ref, op="amend", content="The port is 9090.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from dolmen.domain.timeframe import parse
@@ -26,11 +27,14 @@ from dolmen.services import recall as recalling
 from dolmen.services.requests import Browse, CaseView, HistoryEntry, Pack, Recall
 from dolmen.services.runtime import Runtime
 
+_TIMESTAMP = re.compile(r"\s*\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)\s*\Z", re.IGNORECASE)
 NO_PROJECT = "No project was named: only user-wide memories were searched. Pass project to include a project's."
 
 
 def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     now = clock.now()
+    since, until = _time(rt, args, "since", now), _time(rt, args, "until", now, "end")
+    as_of = _time(rt, args, "as_of", now, "end")
     pack = recalling.recall(
         rt,
         actor,
@@ -39,9 +43,9 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             project=args.get("project"),
             kinds=tuple(args.get("kinds", ())),
             tags=tuple(args.get("tags", ())),
-            since=_time(rt, args, "since", now),
-            until=_time(rt, args, "until", now, "end"),
-            as_of=_time(rt, args, "as_of", now, "end"),
+            since=since,
+            until=until,
+            as_of=as_of,
             mode=args.get("mode", "claims"),
             include=tuple(args.get("include", ())),
             limit=args.get("limit", 10),
@@ -49,7 +53,7 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             cursor=args.get("cursor"),
         ),
     )
-    notes = list(pack.notes)
+    notes = [*pack.notes, *_understood(rt, args, since=since, until=until, as_of=as_of)]
     if args.get("project") is None and actor.project is None:
         notes.append(NO_PROJECT)
     return compact(
@@ -146,6 +150,14 @@ def browse(rt: Runtime, actor: Actor, args: Arguments) -> Json:
         for entry in listing.entries
     ]
     return compact({"entries": entries, "cursor": listing.cursor, "truncated": listing.truncated}, "entries")
+
+
+def _understood(rt: Runtime, args: Arguments, **times: int | None) -> list[str]:
+    """Which moments the given times mean, and in which zone their days begin (B166); nothing for full timestamps."""
+    said = [
+        f"{name} = {moment(at)}" for name, at in times.items() if at is not None and not _TIMESTAMP.match(args[name])
+    ]
+    return [f"{', '.join(said)} (days of {rt.options.zone})"] if said else []
 
 
 def _time(rt: Runtime, args: Arguments, name: str, now: int, edge: Literal["start", "end"] = "start") -> int | None:
