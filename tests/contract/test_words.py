@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,6 +97,23 @@ def test_frequencies_tell_how_many_passages_in_the_scopes_have_a_token(desk: Des
         total, found = tx.index.frequencies(desk.sight(), ["heron"], 3)
         assert total == 5
         assert found["heron"] >= 3
+
+
+def test_how_common_a_word_is_is_remembered_until_something_changes(desk: Desk) -> None:
+    def heron() -> int:
+        with desk.store.read() as tx:
+            return tx.index.frequencies(desk.sight(), ["heron"], 99)[1]["heron"]
+
+    assert [heron(), heron()] == [0, 0]
+    desk.add("heron one")
+    assert [heron(), heron()] == [1, 1]
+    with suppress(ZeroDivisionError), desk.store.write() as tx:
+        assert add(tx, desk.memory("heron never"))
+        assert tx.index.frequencies(desk.sight(), ["heron"], 99)[1] == {"heron": 2}
+        raise ZeroDivisionError
+    assert heron() == 1
+    desk.add("stork")
+    assert heron() == 1
 
 
 def test_a_common_token_is_never_taken_for_a_rare_one(desk: Desk) -> None:

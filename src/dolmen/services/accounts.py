@@ -12,7 +12,7 @@ from dolmen.domain.access import KEY_PREFIX, Connection, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.timeframe import format_utc
-from dolmen.domain.values import MINUTE, MODES, SERVED, USER_SCOPE, Actor, Mode, Toolset
+from dolmen.domain.values import MINUTE, MODES, SECOND, SERVED, USER_SCOPE, Actor, Mode, Toolset
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -26,6 +26,7 @@ LOCAL = "local"
 
 _KEY = re.compile(re.escape(KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
 _TOUCH_EVERY = MINUTE
+_MOMENT = SECOND // 5
 
 
 def ensure_vault(rt: Runtime) -> str:
@@ -179,6 +180,11 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
     if connection.expires_at is None or connection.expires_at - now > MINUTE:
         rt.keys.put(hashed, actor, moment)
     return actor
+
+
+def remembered(rt: Runtime, secret: str) -> bool:
+    """Whether `authenticate` will answer without a look into the store, now and in the next moment."""
+    return rt.keys.get(_hash(secret), time.monotonic_ns() // 1000 + _MOMENT) is not None
 
 
 def actor_of(connection: Connection) -> Actor:

@@ -22,6 +22,7 @@ _HEALTH_FOR = 10.0
 tells."""
 _HOME_FOR = 5.0
 """Seconds that the owner of this machine's vault is remembered, as long as a key is."""
+_MOMENT = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Options:
     max_distance: float = 0.25
     """Calibrated cosine distance up to which a stored memory is called similar (C-111)."""
     similar_trigrams: float = 0.5
+    search_max_distance: float | None = None
+    """Cosine distance from which a passage has nothing to do with a question (C-150); None: as the model knows it."""
     rerank_top: int = 15
     """Candidates that the reranker judges (C-153)."""
     chat_timeout: float = 60.0
@@ -71,6 +74,10 @@ class Runtime:
         vault, owner = find()
         self._home[:] = [(time.monotonic(), vault, owner)]
         return vault, owner
+
+    def at_home(self) -> bool:
+        """Whether `home` will answer at once in the next moment."""
+        return any(time.monotonic() - at < _HOME_FOR - _MOMENT for at, *_ in self._home)
 
     def index_health(self, tx: Tx, vault: str, model: int | None) -> IndexHealth:
         """How much of a vault's live text has vectors; at most ten seconds old."""

@@ -121,7 +121,8 @@ class _Mcp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            actor = await anyio.to_thread.run_sync(self._actor, scope)
+            known = self.door.at_once(Headers(scope=scope))
+            actor = self._actor(scope) if known else await anyio.to_thread.run_sync(self._actor, scope)
             scope["dolmen.actor"] = actor
             endpoint = self._endpoint(scope, actor)
             if self.options.stateless and scope["method"] not in ("POST", "OPTIONS"):

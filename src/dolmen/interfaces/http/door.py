@@ -70,6 +70,11 @@ class Door:
             return False
         return True
 
+    def at_once(self, headers: Mapping[str, str]) -> bool:
+        """Whether `actor` will answer from what was seen a moment ago: it then needs no thread of its own."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return accounts.remembered(self.rt, token.strip()) if scheme else self.rt.at_home()
+
     def _actor(self, headers: Mapping[str, str], query: str) -> Actor:
         credential = headers.get("authorization")
         if credential is not None:

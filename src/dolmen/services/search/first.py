@@ -68,7 +68,7 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
     ranked = _front(
         fuse(pool.lexical, pool.cosines, pool.background, pool.setting),
         pool.hits,
-        POOL if query.recent or ranges else 2 * limit + _SPARE,
+        POOL if query.recent or ranges else limit + _SPARE,
     )
     memories = _memories(tx, sight, [pool.hits[r.id].memory for r in ranked])
     best: dict[str, tuple[tuple[float, ...], Found]] = {}

@@ -93,7 +93,7 @@ class WordSearch:
             ranked = self._ranked(places, weights, limit, POSTINGS, "ranked_with_lengths")
             if len(ranked) > keep:
                 average = sum([row[2] for row in ranked]) / len(ranked)
-                ranked.sort(key=lambda row: (-damped(row[1], row[2], average), -row[0]))
+                ranked.sort(key=lambda row: damped(row[1], row[2], average), reverse=True)
                 seen = passages(filter, self._numbers.within(filter))
                 hits = self._passing(seen, {row[0]: row[1] for row in ranked}, keep)
                 if len(hits) == keep:
