@@ -74,7 +74,7 @@ def test_a_failure_is_told_and_the_next_round_goes_on(
     house: House, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.says = lambda body: 500
-    with modelled(house, server) as home, caplog.at_level("INFO"):
+    with modelled(house, server) as home, caplog.at_level("INFO", "dolmen"):
         summary(home)
         assert not Worker(home.rt).once()
     assert "will be tried again: The chat model is not available: status 500" in caplog.text
