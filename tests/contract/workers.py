@@ -100,3 +100,11 @@ def do_jobs(url: str, owner: str) -> list[str]:
         done.append(taken.id)
     store.close()
     return done
+
+
+def use_refresh(url: str, secret_hash: str) -> bool:
+    store = open_store(url)
+    with store.write() as tx:
+        first = tx.oauth.use_refresh(secret_hash, START + 1)
+    store.close()
+    return first

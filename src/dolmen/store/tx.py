@@ -15,6 +15,7 @@ from dolmen.store.contract import (
     Links,
     Memories,
     Notes,
+    OAuth,
     Proposals,
     Scopes,
 )
@@ -29,6 +30,7 @@ from dolmen.store.repositories.links import LinkRepository
 from dolmen.store.repositories.memories import MemoryRepository
 from dolmen.store.repositories.notes import NoteRepository
 from dolmen.store.repositories.numbers import ScopeCache, ScopeNumbers
+from dolmen.store.repositories.oauth import OAuthRepository
 from dolmen.store.repositories.proposals import ProposalRepository
 from dolmen.store.repositories.scopes import ScopeRepository
 from dolmen.store.session import Session
@@ -66,6 +68,7 @@ class Transaction:
         self.leases: Leases = LeaseRepository(session)
         self.code_refs: CodeRefs = CodeRefRepository(session, numbers)
         self.jobs: Jobs = JobRepository(session)
+        self.oauth: OAuth = OAuthRepository(session)
 
     def new_id(self) -> str:
         return self._new_id()

@@ -6,6 +6,15 @@ HTTP. A refusal is an `OAuthError` with the code that its RFC names.
 
 from dolmen.domain.oauth.addresses import is_public
 from dolmen.domain.oauth.errors import OAuthCode, OAuthError
+from dolmen.domain.oauth.grants import (
+    ACCESS_LIFE,
+    CODE_LIFE,
+    REFRESH_LIFE,
+    Code,
+    DeviceCode,
+    Token,
+    TokenKind,
+)
 from dolmen.domain.oauth.pkce import check_challenge, proves
 from dolmen.domain.oauth.redirects import check_redirect, host_of, is_loopback, matches
 from dolmen.domain.oauth.registration import Client, checked_client
@@ -14,14 +23,21 @@ from dolmen.domain.oauth.rotation import GRACE, Refresh, RefreshDecision, decide
 from dolmen.domain.oauth.scopes import SCOPES, grant_mode, mode_of, scopes_of
 
 __all__ = [
+    "ACCESS_LIFE",
+    "CODE_LIFE",
     "GRACE",
+    "REFRESH_LIFE",
     "SCOPES",
     "Client",
+    "Code",
+    "DeviceCode",
     "OAuthCode",
     "OAuthError",
     "Refresh",
     "RefreshDecision",
     "Resources",
+    "Token",
+    "TokenKind",
     "check_challenge",
     "check_redirect",
     "checked_client",

@@ -36,6 +36,7 @@ from dolmen.store.contract.notes import (
     NoteOrder,
     Notes,
 )
+from dolmen.store.contract.oauth import OAuth, Origin
 from dolmen.store.contract.repositories import (
     Accounts,
     AuditEntry,
@@ -78,7 +79,9 @@ __all__ = [
     "NoteLine",
     "NoteOrder",
     "Notes",
+    "OAuth",
     "Order",
+    "Origin",
     "Passage",
     "Pending",
     "Proposals",

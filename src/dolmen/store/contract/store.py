@@ -10,6 +10,7 @@ from dolmen.store.contract.code import CodeRefs
 from dolmen.store.contract.index import Index
 from dolmen.store.contract.jobs import Jobs
 from dolmen.store.contract.notes import Notes
+from dolmen.store.contract.oauth import OAuth
 from dolmen.store.contract.repositories import Accounts, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
 
 EngineName = Literal["sqlite", "postgres"]
@@ -30,6 +31,7 @@ class Tx(Protocol):
     leases: Leases
     code_refs: CodeRefs
     jobs: Jobs
+    oauth: OAuth
     index: Index
 
     def new_id(self) -> str: ...
