@@ -5,6 +5,7 @@ A page is registered in GENERATORS with the function that gives its text. tests/
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -24,8 +25,11 @@ from dolmen.interfaces.cli.main import cli
 from dolmen.interfaces.http.responses import STATUS
 from dolmen.interfaces.mcp.footprint import stored
 from dolmen.interfaces.mcp.registry import Tool, faces
+from dolmen.interfaces.mcp.toolsets.kenfold.types import KINDS_OF
+from dolmen.interfaces.mcp.toolsets.kenfold.views import view
 from dolmen.services.transfer import EXCLUDED, FORMAT, VERSION
 from dolmen.settings import TABLE, Setting, shown
+from dolmen.settings.kenfold import COUNTERPARTS, Counterpart
 from dolmen.store.contract import Feedback
 
 DOCS = Path(__file__).resolve().parent
@@ -227,12 +231,85 @@ def export() -> str:
     return "\n\n".join(parts)
 
 
+# -------------------------------------------------------------------------------------------------------------- Kenfold
+def kenfolds() -> str:
+    shown = json.dumps(view(SAMPLE, 0.83), ensure_ascii=False, indent=2)
+    types = ([f"`{type}`", ", ".join(f"`{kind}`" for kind in kinds)] for type, kinds in KINDS_OF.items())
+    return "\n\n".join(
+        [
+            "# Kenfold's tools and variables",
+            _prose("""
+            The toolset `kenfold` has Kenfold's six tools with its names, parameters, defaults and limits
+            ([tools](tools.md#toolset-kenfold)) over the same memories as every other toolset. It is at
+            `/mcp/kenfold`, at `/mcp` for a key of that toolset, and in `dolmen mcp` with `DOLMEN_TOOLSET=kenfold`.
+            How to move: [switch from Kenfold](../how-to/switch-from-kenfold.md).
+            """),
+            "## Results",
+            table(
+                ("tool", "result"),
+                (
+                    (
+                        "`get_context`",
+                        "`preferences[]`, `handoff` when one waits, `recent[]`, `project[]`, `relevant[]`, `truncated`",
+                    ),
+                    ("`remember`", "`id`, `type`, `status`, `deduplicated`, `similar[]`"),
+                    ("`recall`", "`memories[]`, by falling `score`"),
+                    ("`handoff`", "`id`, `expires_at`"),
+                    ("`resume`", "`handoff`, or nothing"),
+                    ("`forget`", "`id`, `status`"),
+                ),
+            ),
+            _prose("""
+            Any result may have `notes[]` besides: what was understood otherwise than it was written, and what a search
+            could not do. A refusal is a result with `isError` and `{"error": {code, message, fix}}`
+            ([errors](errors.md)).
+
+            A memory looks like this. Absent unless they apply: `score` (search results), `expires_at`, `next_steps` and
+            `resumed_by` (handoffs), `code_refs[]` with `path`, `symbol`, `state` and `checked_commit`, and `stale`.
+            """),
+            f"```json\n{shown}\n```",
+            "## Types",
+            _prose("""
+            A type is kept as the first kind beside it; what another toolset wrote under any of the kinds reads as that
+            type. Nothing is lost either way.
+            """),
+            table(("type", "kinds"), types),
+            "## Environment variables",
+            _prose("""
+            Read where Dolmen's own variable is not set. What has no counterpart stands here with the reason.
+            """),
+            table(("Kenfold", "Dolmen", "what to know"), (_counterpart(each) for each in COUNTERPARTS)),
+        ]
+    )
+
+
+SAMPLE = Memory(
+    id="01996a60-2b40-7c3e-9d52-0e6f4c1d8a77",
+    vault="",
+    scope="project:github.com/kenfold/kenfold",
+    kind="decision",
+    text="HTTP transport is stateless; do not rely on Mcp-Session-Id.",
+    agent="claude-code",
+    created_at=1_790_488_800_000_000,
+)
+
+
+def _counterpart(each: Counterpart) -> Iterator[str]:
+    known = {row.name: row for row in TABLE}
+    here = [known[name].variable for name in each.settings if name in known]
+    missing = [name for name in each.settings if name not in known]
+    yield f"`{each.variable}`"
+    yield ", ".join(f"`{variable}`" for variable in here) if here else "no setting yet" if missing else "-"
+    yield each.says + (" Not read." if here and each.read is None else "")
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings,
     "reference/cli.md": command_line,
     "reference/errors.md": errors,
     "reference/tools.md": tools,
     "reference/export.md": export,
+    "reference/kenfold.md": kenfolds,
 }
 """The page, below docs/, and what makes its text after MARK."""
 

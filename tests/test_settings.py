@@ -119,7 +119,7 @@ def test_secrets_are_never_shown() -> None:
     assert settings.embeddings_key == "sk-very-secret"
     assert shown(ROWS["embeddings_key"], settings.embeddings_key) == "(set, not shown)"
     assert shown(ROWS["embeddings_key"], "") == "(not set)"
-    assert [row.name for row in TABLE if row.secret] == ["embeddings_key", "rerank_key", "chat_key"]
+    assert [row.name for row in TABLE if row.secret] == ["key", "embeddings_key", "rerank_key", "chat_key"]
 
 
 @pytest.mark.parametrize(
@@ -199,6 +199,7 @@ def test_every_variable_that_kenfold_documents_is_in_the_table() -> None:
         ("KENFOLD_EMBED_API_KEY", "k", {"embeddings_key": "k"}),
         ("KENFOLD_RERANK_URL", "http://h/v1", {"rerank_url": "http://h/v1", "rerank_model": "bge-reranker-v2-m3"}),
         ("KENFOLD_CHAT_URL", "http://h/v1", {"chat_url": "http://h/v1", "chat_model": "qwen3.5:4b"}),
+        ("KENFOLD_SEARCH_MAX_DISTANCE", "0.6", {"search_max_distance": 0.6}),
         ("KENFOLD_EXTRACT_POLICY", "auto", {"extract_policy": "auto"}),
         ("KENFOLD_CONSOLIDATE", "false", {"consolidate": False}),
         ("KENFOLD_LOG_LEVEL", "WARN", {"log": "warning"}),

@@ -84,6 +84,7 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
         options=Options(
             zone=settings.zone or "UTC",
             inline_embeddings=settings.inline_embeddings,
+            search_max_distance=settings.search_max_distance,
             rerank_top=settings.rerank_top,
             chat_timeout=settings.chat_timeout,
             classify_timeout=settings.chat_classify_timeout,

@@ -154,6 +154,13 @@ class Settings:
         least=0,
     )  # fmt: skip
 
+    search_max_distance: float | None = _row(
+        "number", None, "Embeddings",
+        "Cosine distance from which a passage has nothing to do with a question, such as `0.55`; for an endpoint's "
+        "model that lets too much or too little through.",
+        least=0.01, most=2, shown_default="what is known of the model",
+    )  # fmt: skip
+
     rerank_url: str = _row(
         "text", "", "Reranking",
         "A server with `/rerank` (Jina, Cohere, Voyage, vLLM, llama.cpp, Text Embeddings Inference), such as "

@@ -76,10 +76,10 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
     _one("KENFOLD_EMBED_API_KEY", "embeddings_key"),
     Counterpart("KENFOLD_EMBED_DIMENSIONS", ("embeddings_dimensions",), _dimensions, "`true` asks for 1024."),
     _none("KENFOLD_EMBED_NAME", "Vectors are kept under the model's own name."),
-    _none(
+    _one(
         "KENFOLD_SEARCH_MAX_DISTANCE",
-        "One distance for every model misses answers of some and lets noise in with others: what is no answer is "
-        "measured for each model and question.",
+        "search_max_distance",
+        "0.55 when unset there; here what is known of the model, since distances of two models mean different things.",
     ),
     _one("KENFOLD_RERANK_URL", "rerank_url"),
     _one("KENFOLD_RERANK_MODEL", "rerank_model"),
@@ -92,10 +92,10 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
     _one("KENFOLD_EXTRACT_POLICY", "extract_policy"),
     _none("KENFOLD_CLASSIFY", "On when a chat model is set."),
     _one("KENFOLD_CONSOLIDATE", "consolidate"),
-    _none("KENFOLD_OAUTH", "Follows from the public URL."),
+    _one("KENFOLD_OAUTH", "oauth"),
     _one("KENFOLD_OAUTH_DCR", "oauth_dcr"),
-    _none("KENFOLD_DASHBOARD", "The web page is a part of the server."),
-    _none("KENFOLD_URL", "It names Kenfold's server; `dolmen install` enters this one.", "url"),
+    _none("KENFOLD_DASHBOARD", "There is no web page yet.", "dashboard"),
+    _none("KENFOLD_URL", "It names Kenfold's server; hooks need this one's.", "url"),
     _none(
         "KENFOLD_API_KEY",
         "Kenfold's keys (`kf_…`) open nothing here: make one with `dolmen key create`.",

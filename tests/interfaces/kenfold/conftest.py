@@ -63,6 +63,10 @@ class Agent:
     def as_(self, **changes: Any) -> Agent:
         return replace(self, actor=replace(self.actor, **changes))
 
+    def with_runtime(self, **changes: Any) -> Agent:
+        """The same agent at a server that was set up otherwise, on the same store."""
+        return replace(self, house=replace(self.house, rt=replace(self.house.rt, **changes)))
+
     def stored(self, id: str) -> Memory:
         with self.house.rt.store.read() as tx:
             memory = tx.memories.get(self.actor.vault, id)

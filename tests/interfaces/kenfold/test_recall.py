@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dolmen.domain.values import DAY
+from dolmen.services.runtime import Options
 from tests.interfaces.kenfold.conftest import REPO, SCOPE, Agent
 
 
@@ -90,9 +91,14 @@ def test_meaning_finds_what_words_do_not_and_memories_without_vectors_are_found_
     knowing.remember("The office plants are watered on Fridays.", project=REPO)
     found = knowing.do("recall", query="How often do we change our db credentials?", project=REPO)["memories"]
     assert found[0]["content"] == "The database password rotates every ninety days."
-    blind = Agent(knowing.house, knowing.actor)
-    object.__setattr__(blind.house.rt, "embedder", None)
-    assert blind.recalled("database password rotates", project=REPO)
+    blind = knowing.with_runtime(embedder=None)
+    blind.remember("The mail password rotates every sixty days.", project=REPO)
+    rotating = sorted(knowing.recalled("password rotates days", project=REPO))
+    assert rotating == [
+        "The database password rotates every ninety days.",
+        "The mail password rotates every sixty days.",
+    ]
+    assert sorted(blind.recalled("password rotates days", project=REPO)) == rotating
 
 
 def test_near_statements_are_similar_by_meaning(knowing: Agent) -> None:
@@ -100,3 +106,14 @@ def test_near_statements_are_similar_by_meaning(knowing: Agent) -> None:
     first = knowing.remember("The API server listens on port 8080.", project=REPO)
     stored = knowing.do("remember", content="Port 8080 is where the API server listens.", project=REPO)
     assert [one["id"] for one in stored["similar"]] == [first]
+
+
+def test_what_is_farther_than_the_setting_allows_is_no_match(knowing: Agent) -> None:
+    """C-150."""
+    knowing.remember("The database password rotates every ninety days.", project=REPO)
+    question = {"query": "How often do we change our db credentials?", "project": REPO}
+    assert knowing.do("recall", **question)["memories"]
+    near = knowing.with_runtime(options=Options(search_max_distance=0.02))
+    assert near.do("recall", **question)["memories"] == []
+    far = knowing.with_runtime(options=Options(search_max_distance=2))
+    assert far.do("recall", **question)["memories"]

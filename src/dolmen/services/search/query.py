@@ -68,6 +68,7 @@ def _embed(rt: Runtime, text: str) -> tuple[Vector | None, float | None, str]:
         embedder.warm()
         return None, None, "searched by words only: the embedding model is still loading"
     try:
-        return embedder.embed_query(text), embedder.unrelated(text), ""
+        farthest = rt.options.search_max_distance
+        return embedder.embed_query(text), embedder.unrelated(text) if farthest is None else 1 - farthest, ""
     except ModelUnavailable as error:
         return None, None, f"searched by words only: {error.reason}"
