@@ -250,9 +250,18 @@ def test_what_cannot_be_parsed_is_not_called_missing(shop: Checkout) -> None:
     assert states(shop, anchors) == ["?", "?"]
 
 
-def test_an_anchor_that_was_made_in_another_way_is_not_compared(shop: Checkout) -> None:
+def test_an_anchor_that_another_program_made_is_made_again_from_its_commit(shop: Checkout) -> None:
     head = shop.git("rev-parse", "HEAD")
-    assert states(shop, [Target("cart.py", "total", head, "sym:12"), Target("", "total", head, "sym:12")]) == ["?", "?"]
+    foreign = [Target("cart.py", name, head, "sym:12") for name in ("total", "refund")] + [
+        Target("", "total", head, "sym:12"),
+        Target("cart.py", "nobody", head, "sym:12"),
+    ]
+    shop.write(cart_py="")
+    assert states(shop, foreign) == ["current", "current", "current cart.py", "?"]
+    shop.commit(cart_py=TOTAL.replace("price", "cost") + "\n\n" + REFUND)
+    assert states(shop, foreign) == ["changed", "current", "changed cart.py", "?"]
+    shop.commit(cart_py=REFUND)
+    assert states(shop, foreign) == ["missing", "current", "missing", "?"]
 
 
 def test_paths_with_patterns_in_them_are_taken_as_they_are(shop: Checkout) -> None:

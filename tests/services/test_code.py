@@ -21,7 +21,9 @@ from dolmen.services.reading import read
 from dolmen.services.requests import Edit, Forget, Handoff
 from dolmen.services.scopes import alias
 from dolmen.services.sessions import handoff
-from tests.services.conftest import House
+from dolmen.services.transfer import export, import_
+from tests.conftest import NewStore
+from tests.services.conftest import House, close_house, open_house
 
 SHOP = "github.com/acme/shop"
 OLD, NEW = "a" * 40, "b" * 40
@@ -341,3 +343,15 @@ def test_memories_from_before_are_read_once_and_keep_their_anchors(house: House)
     assert catch_up(house.rt) == 0
     with house.rt.store.read() as tx:
         assert tx.accounts.setting("main", DONE) == tx.accounts.setting("other", DONE) != ""
+
+
+def test_what_an_import_brought_without_references_is_read_afterwards(house: House, new_store: NewStore) -> None:
+    house.stored(SAID, project=SHOP)
+    lines = [line for line in export(house.rt, house.owner) if '"type":"code_ref"' not in line]
+    there = open_house(new_store("sqlite"))
+    try:
+        assert catch_up(there.rt) == 0
+        import_(there.rt, there.owner, lines)
+        assert (wanted(there), catch_up(there.rt)) == ([], 2)
+    finally:
+        close_house(there)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dolmen.client.refs.repository import GitError, OutOfTime, Repository
@@ -47,10 +47,11 @@ def look(repository: Repository, targets: Sequence[Target]) -> Findings:
     findings = Findings()
     valid = [each for each in targets if _valid(each)]
     try:
-        looker = _Looker(repository, valid)
+        own = _in_own_scheme(repository, valid)
+        looker = _Looker(repository, list(own.values()))
         for target in valid:
             try:
-                findings.checks.append(looker.check(target))
+                findings.checks.append(_in_scheme_of(target, own[target], looker.check(own[target])))
             except _PassOver as skipped:
                 findings.passed_over[skipped.why] += 1
             except GitError:
@@ -66,6 +67,30 @@ def _valid(target: Target) -> bool:
     """Whether it may be put on git's command line."""
     named = bool(target.path or target.symbol)
     return named and (not target.path or valid_path(target.path)) and (not target.symbol or valid_symbol(target.symbol))
+
+
+def _in_own_scheme(repository: Repository, targets: Sequence[Target]) -> dict[Target, Target]:
+    """Each target with its anchor as this program makes it. One that another made (an earlier version, Kenfold) is made
+    again from the commit that it was anchored at, so that nothing has to be anchored anew."""
+    own = {target: target for target in targets}
+    foreign = [each for each in targets if each.symbol and each.anchor_hash and scheme(each.anchor_hash) != SCHEME]
+    for commit in repository.contained({each.anchor_commit for each in foreign}):
+        some = [each for each in foreign if each.anchor_commit == commit]
+        then = Repository(repository.root, commit, repository.clock, clean=True)
+        found = look(then, [Target(each.path, each.symbol) for each in some]).checks
+        hashes = {(each.path, each.symbol): each.hash for each in found}
+        for target in some:
+            if hash := hashes.get((target.path, target.symbol)):
+                own[target] = replace(target, anchor_hash=hash)
+    return own
+
+
+def _in_scheme_of(target: Target, own: Target, check: Check) -> Check:
+    """A check of the target in its own scheme, as a check of the target: equal hashes stay equal, others differ."""
+    if own == target or not check.found:
+        return check
+    same_hash = check.hash == own.anchor_hash
+    return replace(check, hash=target.anchor_hash if same_hash else f"{scheme(target.anchor_hash)}:{check.hash}")
 
 
 class _Looker:

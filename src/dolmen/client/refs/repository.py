@@ -63,6 +63,8 @@ class Repository:
     root: Path
     head: str
     clock: Clock
+    clean: bool = False
+    """Changes that are not committed do not matter."""
     _contents: dict[str, bytes | None] = field(default_factory=dict)
     _dirty: dict[str, bool] = field(default_factory=dict)
     _tree: dict[str, Entry] | None = None
@@ -94,7 +96,7 @@ class Repository:
 
     def dirty(self, paths: Iterable[str]) -> set[str]:
         """Those of the files that have uncommitted changes, or are there without ever having been committed."""
-        wanted = set(paths)
+        wanted = set() if self.clean else set(paths)
         new = sorted(wanted - set(self._dirty))
         committed = self.entries(new)
         asked = ("--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")

@@ -14,6 +14,7 @@ from dolmen.domain.identity import project_of
 from dolmen.domain.memory import Link, Memory
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
+from dolmen.services.code.catching_up import DONE as CODE_REFS_READ
 from dolmen.services.code.following import remark
 from dolmen.services.rebuilding import rebuild
 from dolmen.services.recording import audit, refuse_secrets, revise, strings
@@ -98,6 +99,7 @@ def import_(
     if not dry_run:
         with rt.store.write() as tx:
             audit(tx, actor, "import", f"{run.report.imported['memory']} memories")
+            tx.accounts.set(actor.vault, CODE_REFS_READ, "")  # an older export has no references: upkeep reads them
     return run.report
 
 
