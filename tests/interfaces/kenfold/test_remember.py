@@ -7,11 +7,14 @@ import re
 import pytest
 
 from dolmen.domain.values import SECOND
+from dolmen.models.chat import ChatEndpoint, HttpChat
 from dolmen.services import review
 from dolmen.services.requests import Reflection
 from dolmen.services.sessions import reflect
 from tests.interfaces.kenfold.conftest import REPO, SCOPE, Agent
+from tests.models.chatting import ChatServer
 
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 NOWHERE = "01900000-0000-7000-8000-000000000000"
 
 
@@ -223,3 +226,26 @@ def test_a_preference_that_the_user_rejected_is_not_served(claude: Agent) -> Non
     review.reject(claude.house.rt, claude.house.owner, item.id, "no")
     assert claude.do("get_context")["preferences"] == []
     assert claude.recalled("answer") == []
+
+
+def test_with_a_chat_model_a_memory_without_a_type_is_classified(claude: Agent) -> None:
+    """C-78, C-276, C-53: with its answer, or the default when it has none; a retry finds the first one either way."""
+    with ChatServer({"kind": "code"}) as server:
+        chat = HttpChat(ChatEndpoint(server.url, "tester", timeout=5))
+        asking = claude.with_runtime(chat=chat)
+        stored = asking.do("remember", content="`Heron` nests in nest.py.", project=REPO)
+        assert (stored["type"], claude.stored(stored["id"]).attrs["type_source"]) == ("codebase", "model")
+        server.says = lambda body: {"kind": "decision"}
+        again = asking.do("remember", content="`heron` nests in nest.py", project=REPO)
+        assert (again["id"], again["type"], again["deduplicated"]) == (stored["id"], "codebase", True)
+        server.says = lambda body: {"kind": "preference"}
+        assert asking.do("remember", content="Answer in Korean.")["status"] == "proposed"
+        server.says = lambda body: 503
+        left = asking.do("remember", content="Herons are counted.", project=REPO)
+        assert (left["type"], claude.stored(left["id"]).attrs["type_source"]) == ("project", "default")
+        asked = len(server.requests)
+        asking.do("remember", content="Herons are grey.", type="semantic")
+        asking.do("remember", content="Herons are counted twice.", project=REPO, supersedes=left["id"])
+        assert asking.refused("remember", content=f"The token is {TOKEN}.")["code"] == "secret-detected"
+        assert len(server.requests) == asked, "who names a type, replaces a memory or tells a secret asks no model"
+        chat.close()

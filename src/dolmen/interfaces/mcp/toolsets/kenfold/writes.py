@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.memory import REASON_LIMIT, Kind
+from dolmen.domain.memory import KINDS, REASON_LIMIT, Kind
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.interfaces.mcp.presenting import Json, compact, moment
 from dolmen.interfaces.mcp.registry import Arguments
@@ -17,6 +17,9 @@ from dolmen.interfaces.mcp.toolsets.kenfold.views import view, with_code
 from dolmen.services import forget as forgetting
 from dolmen.services import reading, sessions
 from dolmen.services import remember as remembering
+from dolmen.services.checking import content_text
+from dolmen.services.extraction import classify
+from dolmen.services.recording import refuse_secrets
 from dolmen.services.requests import Forget, Handoff, NewMemory, Remembered
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import ref_id
@@ -26,7 +29,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     old = memory_id(args["supersedes"], "supersedes") if (args.get("supersedes") or "").strip() else None
-    kind, source = _kind(rt, actor, args, old)
+    kind, source, same = _kind(rt, actor, args, old)
     type = type_of(kind)
     ttl = args.get("ttl_seconds") or None
     if type == "temporary" and ttl is None:
@@ -47,21 +50,27 @@ def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
                 supersedes=() if old is None else (old,),
                 ttl_seconds=ttl,
                 attrs={"type_source": source},
-                same=KINDS_OF[type],
+                same=same,
             )
         ],
     )
     return _remembered(rt, actor, stored)
 
 
-def _kind(rt: Runtime, actor: Actor, args: Arguments, old: str | None) -> tuple[Kind, str]:
-    """The kind of a new memory, and where its type comes from (C-53, C-78)."""
+def _kind(rt: Runtime, actor: Actor, args: Arguments, old: str | None) -> tuple[Kind, str, tuple[Kind, ...]]:
+    """The kind of a new memory, where its type comes from (C-53, C-78), and under which kinds the same statement is the
+    same memory: those of its type, or all when the caller names none, so that a retry does not depend on a model."""
     if "type" in args:
         type: Type = args["type"]
-        return KINDS_OF[type][0], "agent"
+        return KINDS_OF[type][0], "agent", KINDS_OF[type]
     if old is not None:
-        return reading.read(rt, actor, old).memory.kind, "superseded"
-    return KINDS_OF["semantic" if project_in(args) == USER_SCOPE else "project"][0], "default"
+        kind = reading.read(rt, actor, old).memory.kind
+        return kind, "superseded", KINDS_OF[type_of(kind)]
+    in_project = project_in(args) != USER_SCOPE
+    content = content_text(args["content"])
+    refuse_secrets(content)  # before a model reads it
+    found = classify(rt, content, KINDS_OF["project" if in_project else "semantic"][0], in_project=in_project)
+    return found.kind, found.source, KINDS
 
 
 def _remembered(rt: Runtime, actor: Actor, stored: Remembered) -> Json:
