@@ -15,6 +15,7 @@ from dolmen.domain.oauth import (
     Resources,
     check_challenge,
     checked_client,
+    covers,
     decide_refresh,
     grant_mode,
     mode_of,
@@ -156,11 +157,12 @@ def test_a_server_below_a_path_has_its_resource_there() -> None:
 
 def test_a_token_opens_its_own_resource_and_what_lies_in_it() -> None:
     whole, one = "https://memory.example.com/mcp", "https://memory.example.com/mcp/kenfold"
-    assert HERE.admits(whole, "/mcp")
-    assert HERE.admits(whole, "/mcp/kenfold")
-    assert HERE.admits(one, "/mcp/kenfold/")
-    assert not HERE.admits(one, "/mcp")
-    assert not HERE.admits("https://other.example/mcp", "/mcp")
+    assert covers(whole, whole)
+    assert covers(whole, one)
+    assert covers(one, one)
+    assert not covers(one, whole)
+    assert not covers(whole, f"{whole}x")
+    assert not covers("https://other.example/mcp", whole)
 
 
 # ------------------------------------------------------------------------------------------------------- refresh tokens

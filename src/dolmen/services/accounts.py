@@ -57,7 +57,7 @@ def local_actor(
         agent=agent_name(agent),
         mode=mode,
         connection=LOCAL,
-        project=_project(project),
+        project=project_named(project),
         toolset=toolset,
         human=human,
     )
@@ -109,13 +109,13 @@ def create_key(
             agent=agent_name(agent),
             mode=mode,
             toolset=toolset,
-            project=_project(project),
+            project=project_named(project),
             label=label,
             created_at=tx.now,
             expires_at=expires_at,
             hint=secret[-4:],
         )
-        tx.accounts.add_connection(connection, _hash(secret))
+        tx.accounts.add_connection(connection, hashed(secret))
         audit(tx, actor, "key:create", connection.id)
     return connection, secret
 
@@ -159,12 +159,12 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
     """
     if not _KEY.fullmatch(secret):
         raise _unauthorized()
-    hashed = _hash(secret)
+    kept_under = hashed(secret)
     moment = time.monotonic_ns() // 1000
-    if (known := rt.keys.get(hashed, moment)) is not None:
+    if (known := rt.keys.get(kept_under, moment)) is not None:
         return known
     with rt.store.read() as tx:
-        connection = tx.accounts.by_secret(hashed)
+        connection = tx.accounts.by_secret(kept_under)
         now = tx.now
     if connection is None or connection.revoked_at is not None:
         raise _unauthorized()
@@ -178,13 +178,13 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
         rt.journal.used(connection.vault, connection.id, now)
     actor = actor_of(connection)
     if connection.expires_at is None or connection.expires_at - now > MINUTE:
-        rt.keys.put(hashed, actor, moment)
+        rt.keys.put(kept_under, actor, moment)
     return actor
 
 
 def remembered(rt: Runtime, secret: str) -> bool:
     """Whether `authenticate` will answer without a look into the store, now and in the next moment."""
-    return rt.keys.get(_hash(secret), time.monotonic_ns() // 1000 + _MOMENT) is not None
+    return rt.keys.get(hashed(secret), time.monotonic_ns() // 1000 + _MOMENT) is not None
 
 
 def actor_of(connection: Connection) -> Actor:
@@ -200,11 +200,13 @@ def actor_of(connection: Connection) -> Actor:
     )
 
 
-def _hash(secret: str) -> str:
+def hashed(secret: str) -> str:
+    """What the store keeps of a secret. Secrets are random and long, so a plain hash tells nobody anything."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _project(project: str | None) -> str | None:
+def project_named(project: str | None) -> str | None:
+    """The identity of a connection's default project; None for the user scope."""
     if project is None or not project.strip() or project.strip() == USER_SCOPE:
         return None
     return normalize_project(project)

@@ -18,7 +18,7 @@ from dolmen.domain.oauth.grants import (
 from dolmen.domain.oauth.pkce import check_challenge, proves
 from dolmen.domain.oauth.redirects import check_redirect, host_of, is_loopback, matches
 from dolmen.domain.oauth.registration import Client, checked_client
-from dolmen.domain.oauth.resources import Resources
+from dolmen.domain.oauth.resources import Resources, covers
 from dolmen.domain.oauth.rotation import GRACE, Refresh, RefreshDecision, decide_refresh
 from dolmen.domain.oauth.scopes import SCOPES, grant_mode, mode_of, scopes_of
 
@@ -41,6 +41,7 @@ __all__ = [
     "check_challenge",
     "check_redirect",
     "checked_client",
+    "covers",
     "decide_refresh",
     "grant_mode",
     "host_of",

@@ -37,11 +37,6 @@ class Resources:
             return self.base + path
         raise OAuthError("invalid_target", f"This server's resource is {self.base}/mcp.")
 
-    def admits(self, granted: str, entered: str) -> bool:
-        """Whether a token for the resource `granted` opens the path `entered` (`/mcp`, `/mcp/kenfold`). A token for
-        the whole server opens each of its toolsets; one for a toolset opens that one alone."""
-        return granted == f"{self.base}/mcp" or granted == self.base + entered.rstrip("/")
-
     def _path(self, asked: str) -> str | None:
         """The path of an address of this server, without the slash at its end; None for any other address."""
         try:
@@ -62,3 +57,9 @@ class Resources:
 
 def _port(scheme: str, port: int | None) -> int | None:
     return port if port is not None else {"http": 80, "https": 443}.get(scheme)
+
+
+def covers(granted: str, entered: str) -> bool:
+    """Whether a token for the resource `granted` opens the resource `entered`. A token for the whole server opens each
+    of its toolsets; one for a toolset opens that one alone."""
+    return granted == entered or entered.startswith(f"{granted}/")
