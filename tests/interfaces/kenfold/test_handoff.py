@@ -74,3 +74,9 @@ def test_without_a_handoff_there_is_no_such_field(claude: Agent) -> None:
     """C-203."""
     assert claude.do("resume", project=REPO) == {}
     assert "handoff" not in claude.do("get_context", project=REPO)
+
+
+def test_a_handoff_keeps_the_session_that_left_it(claude: Agent) -> None:
+    """C-32."""
+    left = claude.as_(session="s-1").do("handoff", summary="Half done.", project=REPO)
+    assert claude.stored(left["id"]).session == "s-1"

@@ -18,7 +18,6 @@ from dolmen.services import forget as forgetting
 from dolmen.services import reading, sessions
 from dolmen.services import remember as remembering
 from dolmen.services.checking import content_text
-from dolmen.services.extraction import classify
 from dolmen.services.recording import refuse_secrets
 from dolmen.services.requests import Forget, Handoff, NewMemory, Remembered
 from dolmen.services.runtime import Runtime
@@ -67,9 +66,14 @@ def _kind(rt: Runtime, actor: Actor, args: Arguments, old: str | None) -> tuple[
         kind = reading.read(rt, actor, old).memory.kind
         return kind, "superseded", KINDS_OF[type_of(kind)]
     in_project = project_in(args) != USER_SCOPE
+    default = KINDS_OF["project" if in_project else "semantic"][0]
+    if rt.chat is None:
+        return default, "default", KINDS
+    from dolmen.services.extraction import classify  # takes long to load, and few have a chat model
+
     content = content_text(args["content"])
     refuse_secrets(content)  # before a model reads it
-    found = classify(rt, content, KINDS_OF["project" if in_project else "semantic"][0], in_project=in_project)
+    found = classify(rt, content, default, in_project=in_project)
     return found.kind, found.source, KINDS
 
 
