@@ -49,6 +49,11 @@ class Here:
         return self._flags.get(name)
 
     @property
+    def flags(self) -> dict[str, object]:
+        """The flags that are settings."""
+        return dict(self._flags)
+
+    @property
     def loaded(self) -> Loaded:
         if self._loaded is None:
             from dolmen.settings import load

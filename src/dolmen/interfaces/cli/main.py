@@ -22,6 +22,7 @@ COMMANDS = {
     "export": Entry("transfer:export_", _STORE, "Write everything that was remembered to a file."),
     "import": Entry("transfer:import_", _STORE, "Read in what `dolmen export` wrote."),
     "reindex": Entry("upkeep:reindex", _STORE, "Make the search index and the vectors again."),
+    "eval": Entry("evaluation:eval_", _STORE, "Measure how well recall works on your own memory."),
     "stats": Entry("upkeep:stats", _STORE, "Count memories, vectors, duplicates and noise."),
     "doctor": Entry("doctor:doctor", _STORE, "Find what is wrong, say why and what to do."),
     "settings": Entry("settings:settings", _HELP, "Show every setting, its value and where it comes from."),
