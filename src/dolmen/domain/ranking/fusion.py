@@ -28,7 +28,7 @@ EXPECTED = 1.0
 """Standard deviations above the mean that a passage without a vector yet is taken to have."""
 SPREAD = 0.025
 """Deviation of cosines where the store is too small to tell."""
-NARROWEST = 0.01
+NARROWEST = 0.0175
 """No smaller deviation is believed: a store of near copies says little about what is near."""
 CROWD = 0.4
 """The nearest of many unrelated passages is nearer than that of few: deviations for each e-fold of passages."""
