@@ -16,6 +16,7 @@ from dolmen.store.contract import (
     Memories,
     Notes,
     OAuth,
+    People,
     Proposals,
     Scopes,
 )
@@ -31,6 +32,7 @@ from dolmen.store.repositories.memories import MemoryRepository
 from dolmen.store.repositories.notes import NoteRepository
 from dolmen.store.repositories.numbers import ScopeCache, ScopeNumbers
 from dolmen.store.repositories.oauth import OAuthRepository
+from dolmen.store.repositories.people import PeopleRepository
 from dolmen.store.repositories.proposals import ProposalRepository
 from dolmen.store.repositories.scopes import ScopeRepository
 from dolmen.store.session import Session
@@ -69,6 +71,7 @@ class Transaction:
         self.code_refs: CodeRefs = CodeRefRepository(session, numbers)
         self.jobs: Jobs = JobRepository(session)
         self.oauth: OAuth = OAuthRepository(session)
+        self.people: People = PeopleRepository(session)
 
     def new_id(self) -> str:
         return self._new_id()

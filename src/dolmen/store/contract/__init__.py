@@ -37,6 +37,7 @@ from dolmen.store.contract.notes import (
     Notes,
 )
 from dolmen.store.contract.oauth import OAuth, Origin
+from dolmen.store.contract.people import Browser, EntryLink, People, Person, Role, SecretKind
 from dolmen.store.contract.repositories import (
     Accounts,
     AuditEntry,
@@ -60,8 +61,10 @@ from dolmen.store.contract.store import (
 __all__ = [
     "Accounts",
     "AuditEntry",
+    "Browser",
     "CodeRefs",
     "EngineName",
+    "EntryLink",
     "Feedback",
     "Filter",
     "Hit",
@@ -84,9 +87,13 @@ __all__ = [
     "Origin",
     "Passage",
     "Pending",
+    "People",
+    "Person",
     "Proposals",
     "RecallEvent",
+    "Role",
     "Scopes",
+    "SecretKind",
     "Store",
     "StoreInfo",
     "Tx",

@@ -11,6 +11,7 @@ from dolmen.store.contract.index import Index
 from dolmen.store.contract.jobs import Jobs
 from dolmen.store.contract.notes import Notes
 from dolmen.store.contract.oauth import OAuth
+from dolmen.store.contract.people import People
 from dolmen.store.contract.repositories import Accounts, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
 
 EngineName = Literal["sqlite", "postgres"]
@@ -32,6 +33,7 @@ class Tx(Protocol):
     code_refs: CodeRefs
     jobs: Jobs
     oauth: OAuth
+    people: People
     index: Index
 
     def new_id(self) -> str: ...

@@ -1,0 +1,101 @@
+"""Persons: how they prove who they are, and the browsers that they are signed in with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Role = Literal["owner", "member"]
+SecretKind = Literal["password", "totp", "passkey"]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who signs in."""
+
+    vault: str
+    id: str
+    name: str
+    role: Role
+    created_at: int
+    removed_at: int | None = None
+    login: str | None = None
+    """The name that they sign in with, of the whole store; None as long as they have not chosen one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """A browser that somebody is signed in with."""
+
+    vault: str
+    person: str
+    created_at: int
+    seen_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLink:
+    """A link that lets somebody choose a password, once."""
+
+    vault: str
+    person: str
+    created_at: int
+    expires_at: int
+    used_at: int | None = None
+
+
+class People(Protocol):
+    """Secrets come and are looked up as hashes."""
+
+    def add(self, person: Person) -> None: ...
+
+    def get(self, vault: str, id: str) -> Person | None: ...
+
+    def by_login(self, login: str) -> Person | None:
+        """Who signs in with this name; persons who were removed do not."""
+
+    def all(self, vault: str) -> list[Person]:
+        """In the order in which they came, those who were removed too."""
+
+    def change(self, vault: str, id: str, *, name: str | None = None, login: str | None = None) -> None:
+        """Raises `conflict` when somebody else has the login."""
+
+    def remove(self, vault: str, id: str, at: int) -> bool:
+        """They sign in no more, and their connections open nothing; what they wrote stays theirs. Their secrets,
+        browsers and links are gone. False when they were removed before."""
+
+    def secret(self, vault: str, id: str, kind: SecretKind) -> str | None: ...
+
+    def set_secret(self, vault: str, id: str, kind: SecretKind, data: str, at: int) -> None: ...
+
+    def open(self, browser: Browser, secret_hash: str) -> None:
+        """Signs a browser in."""
+
+    def browser(self, secret_hash: str) -> tuple[Browser, Person] | None:
+        """Not for a person who was removed."""
+
+    def see(self, secret_hash: str, at: int) -> None: ...
+
+    def close(self, secret_hash: str) -> None:
+        """Signs a browser out."""
+
+    def close_all(self, vault: str, id: str) -> int:
+        """Signs a person out everywhere; returns of how many browsers."""
+
+    def add_link(self, link: EntryLink, secret_hash: str) -> None:
+        """A person has one link at a time: earlier ones are gone."""
+
+    def use_link(self, secret_hash: str, at: int) -> EntryLink | None:
+        """The link as it was before this use; of several at once exactly one sees it unused."""
+
+    def link(self, secret_hash: str) -> EntryLink | None: ...
+
+    def failures(self, subject: str) -> tuple[int, int]:
+        """(how many in a row, when the last was)."""
+
+    def failed(self, subject: str, at: int) -> None: ...
+
+    def succeeded(self, subject: str) -> None: ...
+
+    def trim(self, seen_before: int, created_before: int, failed_before: int, now: int) -> int:
+        """Forgets browsers that were not seen since, or were signed in before; old failures; links that expired."""

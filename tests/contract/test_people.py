@@ -1,0 +1,134 @@
+"""`contract.People`: persons, their secrets, their browsers, their links, and wrong guesses."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from dolmen.domain.access import Connection
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import HOUR, MINUTE
+from dolmen.store.contract import Browser, EntryLink, Person
+from tests.contract.given import START, Desk
+
+MINA = Person("v", "m", "민아", "member", START + HOUR, login="mina")
+BROWSER = Browser("v", "m", START, START)
+LINK = EntryLink("v", "m", START, START + HOUR)
+
+
+@pytest.fixture
+def peopled(desk: Desk) -> Desk:
+    with desk.store.write() as tx:
+        tx.people.add(MINA)
+    return desk
+
+
+def test_persons_are_found_by_login_in_the_whole_store_and_listed_by_vault(peopled: Desk) -> None:
+    with peopled.store.read() as tx:
+        assert tx.people.get("v", "m") == tx.people.by_login("mina") == MINA
+        assert tx.people.get("w", "m") is None
+        assert tx.people.by_login("Mina") is None
+        assert [person.id for person in tx.people.all("v")] == ["o", "m"]
+        assert [person.id for person in tx.people.all("w")] == ["o"]
+
+
+def test_a_login_is_one_persons_alone(peopled: Desk) -> None:
+    with pytest.raises(DolmenError) as refused, peopled.store.write() as tx:
+        tx.people.change("w", "o", login="mina")
+    assert refused.value.code == "conflict"
+    with peopled.store.write() as tx:
+        tx.people.change("w", "o", name="Bert B.")
+        tx.people.change("v", "m", login="m2")
+        assert [(p.name, p.login) for p in (*tx.people.all("w"), *tx.people.all("v"))] == [
+            ("Bert B.", None), ("Ada", None), ("민아", "m2"),
+        ]  # fmt: skip
+
+
+def test_a_secret_is_replaced(peopled: Desk) -> None:
+    with peopled.store.write() as tx:
+        assert tx.people.secret("v", "m", "password") is None
+        tx.people.set_secret("v", "m", "password", "one", START)
+        tx.people.set_secret("v", "m", "password", "two", START + 1)
+        assert tx.people.secret("v", "m", "password") == "two"
+        assert tx.people.secret("v", "m", "totp") is None
+        assert tx.people.secret("w", "m", "password") is None
+
+
+def test_a_browser_comes_with_its_person_until_it_is_signed_out(peopled: Desk) -> None:
+    with peopled.store.write() as tx:
+        tx.people.open(BROWSER, "b")
+        tx.people.see("b", START + 5)
+        assert tx.people.browser("b") == (replace(BROWSER, seen_at=START + 5), MINA)
+        assert tx.people.browser("x") is None
+        tx.people.open(BROWSER, "c")
+        tx.people.close("b")
+        assert tx.people.browser("b") is None
+        assert tx.people.close_all("w", "m") == 0
+        assert tx.people.close_all("v", "m") == 1
+
+
+def test_a_person_who_is_removed_is_gone_from_every_door(peopled: Desk) -> None:
+    key = Connection(id="k", vault="v", person="m", agent="a", mode="write", created_at=START)
+    with peopled.store.write() as tx:
+        tx.people.set_secret("v", "m", "password", "one", START)
+        tx.people.open(BROWSER, "b")
+        tx.people.add_link(LINK, "l")
+        tx.accounts.add_connection(key, "k")
+        assert tx.people.remove("v", "m", START + 1)
+        assert not tx.people.remove("v", "m", START + 2)
+        assert tx.people.by_login("mina") is None
+        assert tx.people.browser("b") is None
+        assert tx.people.link("l") is None
+        assert tx.people.secret("v", "m", "password") is None
+        assert tx.accounts.by_secret("k") is None
+        assert tx.people.get("v", "m") == replace(MINA, removed_at=START + 1, login=None)
+        tx.people.add(replace(MINA, id="m2"))
+
+
+def test_a_link_is_used_once_and_replaces_those_before_it(peopled: Desk) -> None:
+    with peopled.store.write() as tx:
+        tx.people.add_link(LINK, "old")
+        tx.people.add_link(LINK, "new")
+        assert tx.people.link("old") is None
+        assert tx.people.use_link("new", START + 1) == LINK
+        assert tx.people.use_link("new", START + 2) == replace(LINK, used_at=START + 1)
+        assert tx.people.use_link("old", START + 2) is None
+
+
+def test_of_several_who_use_a_link_at_once_one_is_first(peopled: Desk) -> None:
+    with peopled.store.write() as tx:
+        tx.people.add_link(LINK, "l")
+
+    def use(_: int) -> bool:
+        with peopled.store.write() as tx:
+            link = tx.people.use_link("l", START + 1)
+            return link is not None and link.used_at is None
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(use, range(8))) == 1
+
+
+def test_failures_are_counted_until_one_succeeds(desk: Desk) -> None:
+    with desk.store.write() as tx:
+        assert tx.people.failures("mina") == (0, 0)
+        tx.people.failed("mina", START)
+        tx.people.failed("mina", START + 1)
+        tx.people.failed("127.0.0.1", START + 2)
+        assert tx.people.failures("mina") == (2, START + 1)
+        tx.people.succeeded("mina")
+        assert tx.people.failures("mina") == (0, 0)
+        assert tx.people.failures("127.0.0.1") == (1, START + 2)
+
+
+def test_old_browsers_failures_and_links_are_trimmed(peopled: Desk) -> None:
+    with peopled.store.write() as tx:
+        tx.people.open(BROWSER, "silent")
+        tx.people.open(replace(BROWSER, seen_at=START + HOUR), "here")
+        tx.people.open(replace(BROWSER, created_at=START - HOUR, seen_at=START + HOUR), "long")
+        tx.people.failed("a", START)
+        tx.people.failed("b", START + HOUR)
+        tx.people.add_link(LINK, "l")
+        assert tx.people.trim(START + MINUTE, START - MINUTE, START + MINUTE, START + HOUR) == 4
+        assert [tx.people.browser(b) is not None for b in ("silent", "here", "long")] == [False, True, False]
