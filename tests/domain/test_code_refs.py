@@ -11,6 +11,7 @@ from dolmen.domain.code import (
     RefState,
     checked,
     mark_of,
+    said,
     stale,
     valid_commit,
     views,
@@ -87,6 +88,26 @@ def test_a_memory_is_stale_when_something_is_missing_or_a_symbol_changed(
 ) -> None:
     """C-226, B159: a changed file alone is not stale."""
     assert mark_of(CodeRef("m", "s", "a.py", symbol, state=state) for symbol, state in states) == mark
+
+
+@pytest.mark.parametrize(
+    ("ref", "words", "mark"),
+    [
+        (CodeRef("m", "s", "a.py", "run", state="missing", resolved_path="b.py"), "run in a.py is gone", "gone"),
+        (CodeRef("m", "s", "", "run", state="changed", resolved_path="b.py"), "run has changed", "changed"),
+        (CodeRef("m", "s", "a.py", "", state="changed"), "", ""),
+        (CodeRef("m", "s", "a.py", "", state="current", resolved_path="lib/b.py"), "a.py is now lib/b.py", "moved"),
+        (CodeRef("m", "s", "a.py", "", state="changed", resolved_path="lib/b.py"), "a.py is now lib/b.py", "moved"),
+        (CodeRef("m", "s", "a.py", "", state="current", resolved_path="lib/a.py"), "", ""),
+        (CodeRef("m", "s", "a.py", "run", state="changed", resolved_path="b.py"),
+         "run in a.py has changed and is now in b.py", "changed"),
+        (CodeRef("m", "s", "", "run", state="current", resolved_path="b.py"), "", ""),
+        (CodeRef("m", "s", "a.py", "run", state="pending"), "", ""),
+    ],
+)  # fmt: skip
+def test_what_has_become_of_code_is_said_in_a_few_words(ref: CodeRef, words: str, mark: Mark) -> None:
+    """B160: moved is not gone."""
+    assert (said(ref), mark_of([ref])) == (words, mark)
 
 
 def test_a_mark_replaces_the_one_before_and_leaves_the_rest() -> None:

@@ -14,11 +14,12 @@ from dolmen.domain.values import DAY
 from dolmen.services import review
 from dolmen.services.code.catching_up import DONE, catch_up
 from dolmen.services.code.checking import Checked, Targets, counts, report, targets
-from dolmen.services.code.views import code_refs
+from dolmen.services.code.views import code_refs, is_stale
+from dolmen.services.context import context
 from dolmen.services.edit import edit, verify
 from dolmen.services.forget import forget
 from dolmen.services.reading import read
-from dolmen.services.requests import Edit, Forget, Handoff
+from dolmen.services.requests import ContextRequest, Edit, Forget, Handoff
 from dolmen.services.scopes import alias
 from dolmen.services.sessions import handoff
 from dolmen.services.transfer import export, import_
@@ -216,6 +217,47 @@ def test_a_report_marks_what_is_stale(house: House, checks: Sequence[Check], mar
     said(house, same(*FILE), same(*SYMBOL))
     assert marked(house, ref) is None
     assert read(house.rt, house.agent, ref).memory.version == 1
+
+
+def test_readers_are_told_what_has_become_of_the_code(house: House) -> None:
+    """C-227, B159, B160."""
+    ref = house.stored(SAID, project=SHOP)
+    [fine] = house.recall("rounds half up", project=SHOP).claims
+    assert fine.code == ()
+    anchor(house, FILE, SYMBOL)
+    said(house, *(replace(each, resolved_path="lib/basket.py") for each in (same(*FILE), changed(*SYMBOL))))
+    told = ("src/cart.py is now lib/basket.py", "Cart.total in src/cart.py has changed and is now in lib/basket.py")
+    [claim] = house.recall("rounds half up", project=SHOP).claims
+    [line] = context(house.rt, house.agent, ContextRequest(project=SHOP)).project
+    assert claim.code == line.code == told
+    assert read(house.rt, house.agent, ref).code_refs == (
+        View(*FILE, "current", NEW, "lib/basket.py"), View(*SYMBOL, "changed", NEW, "lib/basket.py"),
+    )  # fmt: skip
+
+
+def test_what_only_moved_is_not_stale(house: House) -> None:
+    """B160."""
+    ref = house.stored(SAID, project=SHOP)
+    anchor(house, FILE, SYMBOL)
+    said(house, *(replace(each, resolved_path="lib/basket.py") for each in (same(*FILE), same(*SYMBOL))))
+    assert marked(house, ref) == "moved"
+    assert not is_stale(read(house.rt, house.agent, ref).memory)
+    said(house, same(*FILE), same(*SYMBOL))
+    assert marked(house, ref) is None
+
+
+def test_in_a_brief_the_stale_ones_of_a_project_come_last(house: House) -> None:
+    """C-227."""
+    first = house.stored(SAID, project=SHOP, importance=1.0)
+    other = house.stored("Deploys go out on Tuesday", project=SHOP, importance=0.1)
+
+    def order() -> list[str]:
+        return [claim.ref for claim in context(house.rt, house.agent, ContextRequest(project=SHOP)).project]
+
+    assert order() == [first, other]
+    anchor(house, FILE, SYMBOL)
+    said(house, gone(*SYMBOL))
+    assert order() == [other, first]
 
 
 def test_stale_memories_rank_lower(house: House) -> None:

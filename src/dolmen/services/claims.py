@@ -9,6 +9,7 @@ from typing import Any
 
 from dolmen.domain.memory import Link, Memory
 from dolmen.domain.packing import CLAIM_OVERHEAD, REF_OVERHEAD, cost, excerpt
+from dolmen.services.code.views import become
 from dolmen.services.requests import Claim, Recall
 from dolmen.services.search import Found
 from dolmen.store.contract import Filter, Tx
@@ -37,6 +38,7 @@ def claim_of(
         weak=found.weak,
         neighbors=_neighbors(tx, memory) if "neighbors" in request.include else (),
         explain=found.parts if "explain" in request.include else None,
+        code=become(tx, memory),
     )
 
 
@@ -74,13 +76,14 @@ def price(claim: Claim) -> int:
         claim.source,
         *claim.tags,
         *claim.neighbors,
+        *claim.code,
         *(() if case is None else (case.id, case.goal, case.outcome, case.resolution)),
         "" if claim.explain is None else json.dumps(dict(claim.explain)),
     )
     refs = len(claim.links) + len(claim.also) + (claim.superseded_by is not None)
     unusual = (claim.updated_at > claim.created_at, claim.status != "active", claim.verification != "accepted",
-               claim.span is not None, claim.weak)  # fmt: skip
-    return CLAIM_OVERHEAD + words + refs * (REF_OVERHEAD + 10) + sum(unusual) * 16 + 2 * len(claim.tags)
+               claim.span is not None, claim.weak, claim.code)  # fmt: skip
+    return CLAIM_OVERHEAD + words + refs * (REF_OVERHEAD + 10) + sum(map(bool, unusual)) * 16 + 2 * len(claim.tags)
 
 
 def squeezed(claim: Claim, budget: int) -> Claim:

@@ -11,6 +11,7 @@ from dolmen.domain.packing import CLAIM_OVERHEAD, clamp, cost, excerpt
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.services.claims import price as pricing
 from dolmen.services.claims import quoted
+from dolmen.services.code.views import become, is_stale
 from dolmen.services.requests import Brief, Claim, ContextRequest, HandoffView, Section
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for, visible
@@ -45,10 +46,10 @@ class _Purse:
         return True
 
     def buy(
-        self, memories: Iterable[Memory], limit: int | None, scores: Mapping[str, float] | None = None
+        self, tx: Tx, memories: Iterable[Memory], limit: int | None, scores: Mapping[str, float] | None = None
     ) -> tuple[Claim, ...]:
         """What can be had of the memories, each cut to `limit` characters."""
-        claims = (claim_of(memory, limit, (scores or {}).get(memory.id, 0.0)) for memory in memories)
+        claims = (claim_of(tx, memory, limit, (scores or {}).get(memory.id, 0.0)) for memory in memories)
         return tuple(claim for claim in claims if self.pays(claim.ref, pricing(claim)))
 
 
@@ -72,7 +73,7 @@ def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
             "handoff": lambda: _handoff(tx, actor, scope, purse),
             "recent": lambda: _recent(tx, actor, scope, purse),
             "project": lambda: _project(tx, actor, scope, request, purse),
-            "relevant": lambda: _relevant(result, request, purse),
+            "relevant": lambda: _relevant(tx, result, request, purse),
         }
         sections = {section: filling[section]() for section in request.priority}
         return Brief(
@@ -91,7 +92,7 @@ def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
 def _preferences(tx: Tx, actor: Actor, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
     sight = visible(tx, actor, request.project, kinds=("preference",))
     found = tx.memories.select(sight, "importance", _EACH)
-    return purse.buy((m for m in found if m.trust == "user"), request.excerpt)
+    return purse.buy(tx, (m for m in found if m.trust == "user"), request.excerpt)
 
 
 def _handoff(tx: Tx, actor: Actor, scope: str, purse: _Purse) -> HandoffView | None:
@@ -105,28 +106,28 @@ def _handoff(tx: Tx, actor: Actor, scope: str, purse: _Purse) -> HandoffView | N
 
 def _recent(tx: Tx, actor: Actor, scope: str, purse: _Purse) -> tuple[Claim, ...]:
     summaries = only(tx, actor, scope, kinds=("episode",), labels=(SUMMARY,))
-    return purse.buy(tx.memories.select(summaries, limit=RECENT), RECENT_CHARACTERS)
+    return purse.buy(tx, tx.memories.select(summaries, limit=RECENT), RECENT_CHARACTERS)
 
 
 def _project(tx: Tx, actor: Actor, scope: str, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
     if scope == USER_SCOPE:
         return ()
     listed = tx.memories.select(only(tx, actor, scope, kinds=request.project_kinds), "importance", _EACH)
-    return purse.buy(_stale_last(m for m in listed if m.label != HANDOFF), request.excerpt)
+    return purse.buy(tx, _stale_last(m for m in listed if m.label != HANDOFF), request.excerpt)
 
 
-def _relevant(result: Result, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
+def _relevant(tx: Tx, result: Result, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
     found = result.found[:_RELEVANT]
     scores = {each.memory: round(each.score, 4) for each in found}
-    return purse.buy((result.memories[each.memory] for each in found), request.excerpt, scores)
+    return purse.buy(tx, (result.memories[each.memory] for each in found), request.excerpt, scores)
 
 
 def _stale_last(memories: Iterable[Memory]) -> Sequence[Memory]:
-    return sorted(memories, key=lambda m: m.verification == "stale" or "code" in m.attrs)
+    return sorted(memories, key=lambda m: m.verification == "stale" or is_stale(m))
 
 
-def claim_of(memory: Memory, limit: int | None, score: float = 0.0) -> Claim:
+def claim_of(tx: Tx, memory: Memory, limit: int | None, score: float = 0.0) -> Claim:
     """A memory as a line of a brief: whole when it is short, its beginning when it is longer than `limit`."""
     length = len(memory.text)
     start, end = (0, length) if limit is None else excerpt(memory.text, 0, min(length, limit), limit)
-    return quoted(memory, start, end, score)
+    return quoted(memory, start, end, score, code=become(tx, memory))

@@ -11,6 +11,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory, Revision
 from dolmen.domain.sections import section as section_of
 from dolmen.domain.values import Actor
+from dolmen.services.code.views import refs_of
 from dolmen.services.recording import sha
 from dolmen.services.requests import Browse, Entry, HistoryEntry, Listing, ReadResult, View
 from dolmen.services.runtime import Runtime
@@ -35,16 +36,17 @@ def read(rt: Runtime, actor: Actor, ref: str, view: View = "content", section: s
                 "gone", f"Memory {memory.id} was forgotten.", "`edit` with op `restore` brings it back, if you must."
             )
         waiting = tuple(p.id for p in tx.proposals.for_memory(actor.vault, memory.id) if p.status == "pending")
-        result = ReadResult(memory, sha(memory), view, text=_text(memory, section), proposals=waiting)
+        refs = refs_of(tx, actor.vault, [memory.id]).get(memory.id, ())
+        result = ReadResult(memory, sha(memory), view, text=_text(memory, section), proposals=waiting, code_refs=refs)
         if view == "history":
             revisions = tx.memories.revisions(actor.vault, memory.id)
             return ReadResult(
                 memory, sha(memory), view, _text(memory, section), history(memory, revisions), (), waiting,
-                tuple(revisions),
+                tuple(revisions), refs,
             )  # fmt: skip
         if view == "links":
             edges = tuple(tx.links.around(actor.vault, [memory.id]))
-            return ReadResult(memory, sha(memory), view, _text(memory, section), (), edges, waiting)
+            return ReadResult(memory, sha(memory), view, _text(memory, section), (), edges, waiting, (), refs)
         return result
 
 

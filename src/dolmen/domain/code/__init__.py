@@ -12,6 +12,7 @@ from dolmen.domain.code.mentions import (
     valid_symbol,
 )
 from dolmen.domain.code.refs import (
+    MARK,
     REF_STATES,
     Check,
     CodeRef,
@@ -21,6 +22,8 @@ from dolmen.domain.code.refs import (
     View,
     checked,
     mark_of,
+    moved,
+    said,
     scheme,
     stale,
     valid_commit,
@@ -30,6 +33,7 @@ from dolmen.domain.code.refs import (
 
 __all__ = [
     "KINDS",
+    "MARK",
     "REF_STATES",
     "SYMBOL_LIMIT",
     "Check",
@@ -43,8 +47,10 @@ __all__ = [
     "mark_of",
     "may_define",
     "mentions",
+    "moved",
     "qualified",
     "recorded",
+    "said",
     "scheme",
     "stale",
     "valid_commit",

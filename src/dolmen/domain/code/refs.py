@@ -16,8 +16,9 @@ REF_STATES: tuple[RefState, ...] = get_args(RefState)
 """`pending`: not anchored yet. `unresolved`: looked for and not found when it was to be anchored; looked for again
 later. `current`, `changed`, `missing`: what the last check of an anchored one found."""
 
-Mark = Literal["", "changed", "gone"]
-"""What the code of a memory says about it: nothing, a symbol changed, a file or symbol is gone."""
+Mark = Literal["", "moved", "changed", "gone"]
+"""What the code of a memory says about it: nothing, it is elsewhere now, a symbol changed, a file or symbol is gone.
+The last two make it stale."""
 
 MARK = "code"
 """The key of the mark among a memory's `attrs`, where a search reads it without another look-up."""
@@ -117,12 +118,34 @@ def stale(ref: CodeRef | View) -> bool:
     return ref.state == "missing" or (ref.state == "changed" and ref.symbol != "")
 
 
+def moved(ref: CodeRef | View) -> bool:
+    """Whether it is no longer where the memory says. A path of which the memory said only the end says it still."""
+    now = ref.resolved_path
+    elsewhere = now not in ("", ref.path) and not now.endswith(f"/{ref.path}")
+    return bool(ref.path) and elsewhere and ref.state in ("current", "changed")
+
+
 def mark_of(refs: Iterable[CodeRef | View]) -> Mark:
     """What a memory's references say about it together: the worst of them."""
-    outdated = [ref for ref in refs if stale(ref)]
-    if any(ref.state == "missing" for ref in outdated):
-        return "gone"
-    return "changed" if outdated else ""
+    found = {_mark(ref) for ref in refs}
+    worst: tuple[Mark, ...] = ("gone", "changed", "moved")
+    return next((mark for mark in worst if mark in found), "")
+
+
+def _mark(ref: CodeRef | View) -> Mark:
+    if stale(ref):
+        return "gone" if ref.state == "missing" else "changed"
+    return "moved" if moved(ref) else ""
+
+
+def said(ref: CodeRef | View) -> str:
+    """What a reader must know of a reference, in a few words; empty when it is as the memory says (B160)."""
+    what = " in ".join(filter(None, (ref.symbol, ref.path)))
+    if ref.state == "missing":
+        return f"{what} is gone"
+    now = f"is now in {ref.resolved_path}" if ref.symbol else f"is now {ref.resolved_path}"
+    parts = (["has changed"] if stale(ref) else []) + ([now] if moved(ref) else [])
+    return f"{what} {' and '.join(parts)}" if parts else ""
 
 
 def with_mark(attrs: Mapping[str, Any], mark: Mark) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dolmen.domain.access import require
-from dolmen.domain.code import Check, CodeRef, Target, checked, stale, valid_commit, valid_path, valid_symbol
+from dolmen.domain.code import Check, CodeRef, Target, checked, mark_of, valid_commit, valid_path, valid_symbol
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.services.code.following import remark
@@ -115,7 +115,7 @@ def _apply(tx: Tx, actor: Actor, sight: Filter, commit: str, checks: Sequence[Ch
         done = [(ref, after) for ref, after in pairs if after is not None]
         unmatched += not done
         saved += [after for _, after in done]
-        turned += [ref.memory for ref, after in done if (ref.state, stale(ref)) != (after.state, stale(after))]
+        turned += [ref.memory for ref, after in done if mark_of([ref]) != mark_of([after])]
         anchored += sum(after.anchor_commit != ref.anchor_commit for ref, after in done)
     tx.code_refs.save(actor.vault, saved)
     remark(tx, actor.vault, turned)

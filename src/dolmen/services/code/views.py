@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dolmen.domain.access import require
-from dolmen.domain.code import View, views
+from dolmen.domain.code import MARK, View, said, views
 from dolmen.domain.memory import Memory
 from dolmen.domain.values import Actor
 from dolmen.services.runtime import Runtime
@@ -30,4 +30,13 @@ def code_refs(rt: Runtime, actor: Actor, memories: Sequence[str]) -> dict[str, t
 
 def is_stale(memory: Memory) -> bool:
     """Whether the last check found that code which the memory refers to has changed or is gone."""
-    return "code" in memory.attrs
+    return memory.attrs.get(MARK) in ("changed", "gone")
+
+
+def become(tx: Tx, memory: Memory) -> tuple[str, ...]:
+    """What has become of the code that a memory speaks of, a sentence each; nothing for one whose code is as it says,
+    which costs no look-up."""
+    if MARK not in memory.attrs:
+        return ()
+    refs = tx.code_refs.of(memory.vault, [memory.id]).get(memory.id, [])
+    return tuple(filter(None, map(said, refs)))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dolmen.domain.code import View as RefView
 from dolmen.domain.memory import KINDS, Kind, Link, Memory, Revision
 from dolmen.services.requests.writing import HandoffView
 
@@ -66,6 +67,8 @@ class Claim:
     source: str = ""
     neighbors: tuple[str, ...] = ()
     explain: Mapping[str, Any] | None = None
+    code: tuple[str, ...] = ()
+    """What has become of the code that it speaks of, where that is no longer as it says: changed, gone, moved."""
     memory: Memory | None = None
 
 
@@ -176,6 +179,8 @@ class ReadResult:
     links: tuple[Link, ...] = ()
     proposals: tuple[str, ...] = ()
     revisions: tuple[Revision, ...] = ()
+    code_refs: tuple[RefView, ...] = ()
+    """The files and symbols that it refers to, each with its state."""
 
 
 @dataclass(frozen=True, slots=True)

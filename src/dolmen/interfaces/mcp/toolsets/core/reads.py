@@ -13,6 +13,7 @@ from dolmen.interfaces.mcp.presenting import (
     Json,
     age,
     claim,
+    code_ref,
     compact,
     exact,
     links,
@@ -24,6 +25,7 @@ from dolmen.interfaces.mcp.presenting import (
 from dolmen.interfaces.mcp.registry import Arguments
 from dolmen.services import reading
 from dolmen.services import recall as recalling
+from dolmen.services.code.views import is_stale
 from dolmen.services.requests import Browse, CaseView, HistoryEntry, Pack, Recall
 from dolmen.services.runtime import Runtime
 
@@ -99,6 +101,7 @@ def read(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     answer: Json = {"about": FRAME, **memory(found.memory, now), "sha": found.sha}
     if view == "content":
         answer["text"] = found.text
+        answer |= compact({"stale": is_stale(found.memory), "code_refs": [code_ref(each) for each in found.code_refs]})
     if view == "history":
         answer["history"] = [_history(entry, now) for entry in found.history]
     if view == "links":
