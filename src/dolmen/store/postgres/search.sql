@@ -157,6 +157,25 @@ SELECT p.id, p.memory_id, p.tokens, p.length
 FROM passage p JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
 WHERE p.vault_id = :f_vault AND p.id = ANY(:ids::bigint[]) AND {where};
 
+-- name: likeliest
+-- Those of some passages that say most for their length, as BM25 lowers the scores of long ones, and that the filter
+-- lets through.
+WITH sized AS MATERIALIZED (
+    SELECT p.id, s.score, p.length, (avg(p.length) OVER ())::double precision AS average
+    FROM unnest(:ids::bigint[], :scores::double precision[]) AS s (id, score)
+    JOIN passage p ON p.vault_id = :f_vault AND p.id = s.id
+), best AS MATERIALIZED (
+    SELECT id, score, average,
+        score / (1 + :k1::double precision * (1 - :b::double precision * (1 - length / average))) AS damped
+    FROM sized ORDER BY damped DESC, score DESC, id DESC LIMIT :keep
+)
+SELECT p.id, p.memory_id, best.score, p.tokens, p.length, best.average
+FROM best
+JOIN passage p ON p.vault_id = :f_vault AND p.id = best.id
+JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
+WHERE {where}
+ORDER BY best.damped DESC, best.score DESC, best.id DESC;
+
 -- name: match
 -- Passages by the weights of the tokens that they have, those that the filter lets through.
 WITH ranked AS (

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dolmen.domain.ranking import K1, B
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import Condition, live_only, ordinary, passages
 from dolmen.store.indexing import likeliest, worth
@@ -87,7 +88,28 @@ class WordSearch:
         return self._best(seen, where, weights, limit, None) if few is None else few
 
     def likeliest(self, filter: Filter, tokens: Sequence[str], limit: int, keep: int) -> tuple[list[Hit], float]:
-        return likeliest(self.match(filter, tokens, limit), keep)
+        best = self._best_for_their_length(filter, tokens, limit, keep) if keep < limit and ordinary(filter) else None
+        return likeliest(self.match(filter, tokens, limit), keep) if best is None else best
+
+    def _best_for_their_length(
+        self, filter: Filter, tokens: Sequence[str], limit: int, keep: int
+    ) -> tuple[list[Hit], float] | None:
+        """None when that is not all to look at, or too few pass the filter."""
+        sight = self._sights.look(filter)
+        known = self._known(sight, places(filter, sight), tokens, PROBE)
+        found = {token: ids for token, each in known.items() if (ids := each.ids)}
+        if len(found) < sum(each.frequency > 0 for each in known.values()) or sum(map(len, found.values())) > POSTINGS:
+            return None
+        weights = {token: worth(token, sight.live, len(ids)) for token, ids in found.items()}
+        scores = _scores(found, weights)
+        order = sorted(scores, key=lambda id: (-scores[id], -id))[:limit]
+        if len(order) <= keep:
+            return None
+        seen = passages(filter, sight.within)
+        query = self._sql["likeliest"].fill(joins=seen.joins, where=seen.where)
+        asked = {"ids": order, "scores": [scores[id] for id in order], "k1": K1, "b": B, "keep": keep}
+        rows = self._session.all(query, {**seen.params, **asked})
+        return ([Hit(*row[:5]) for row in rows], rows[0][5]) if len(rows) == keep else None
 
     # -------------------------------------------------------------------------------------------------- how common
     def _known(self, sight: Sight, where: tuple[str, ...], tokens: Sequence[str], cap: int) -> dict[str, Known]:
@@ -104,14 +126,14 @@ class WordSearch:
         return found
 
     def _probe(self, sight: Sight, where: tuple[str, ...], tokens: list[str], cap: int) -> dict[str, Known]:
-        bound = max(cap, PROBE)
-        asked = {"vault": sight.vault, "queries": [lexemes(where, token) for token in tokens], "bound": bound + 1}
+        # A row that is looked at costs as much as all the rest about a token: no more of them than the caller asks for.
+        asked = {"vault": sight.vault, "queries": [lexemes(where, token) for token in tokens], "bound": cap + 1}
         rows = self._session.all(self._sql["probe"], asked)
-        ends = self._ends(sight) if any(row[1] > bound for row in rows) else (0, 0)
+        ends = self._ends(sight) if any(row[1] > cap for row in rows) else (0, 0)
         found: dict[str, Known] = {}
         for place, number, reached, ids in rows:
             key = (where, tokens[place - 1])
-            if number <= bound:
+            if number <= cap:
                 known = Known(number, sight.live, ids or ())
             else:
                 known = Known(_estimate(number, reached, *ends), sight.live)
