@@ -108,7 +108,8 @@ def _find(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, dep
 def _distinct(request: Recall, result: Result, most: int, at: int | None = None) -> Grouped:
     """The candidates that an answer shows, in their order; not what was written after its first page."""
     found = result.found if at is None else [f for f in result.found if result.memories[f.memory].created_at <= at]
-    return without_copies(found, result.memories, most) if request.mode == "claims" else Grouped(tuple(found), {})
+    folds = request.fold and request.mode == "claims"
+    return without_copies(found, result.memories, most) if folds else Grouped(tuple(found[:most]), {})
 
 
 def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, place: Place) -> Pack:

@@ -117,3 +117,13 @@ def test_what_is_farther_than_the_setting_allows_is_no_match(knowing: Agent) -> 
     assert near.do("recall", **question)["memories"] == []
     far = knowing.with_runtime(options=Options(search_max_distance=2))
     assert far.do("recall", **question)["memories"]
+
+
+def test_every_memory_is_a_result_of_its_own_also_one_that_says_the_same(claude: Agent) -> None:
+    """C-148: in another scope or under another type."""
+    ids = [
+        claude.remember("Herons nest early."),
+        claude.remember("Herons nest early.", project=REPO),
+        claude.remember("Herons nest early.", type="codebase", project=REPO),
+    ]
+    assert {m["id"] for m in claude.do("recall", query="herons nest", project=REPO)["memories"]} == set(ids)

@@ -36,6 +36,8 @@ class Recall:
     record: bool = True
     zone: str | None = None
     """Where the days begin that the query names; None as the settings say."""
+    fold: bool = True
+    """What adds nothing to a better claim is named beside it; otherwise every memory is a claim of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             kinds=kinds_of(args.get("types", ())),
             limit=limit,
             budget_tokens=None,
+            fold=False,
         ),
     )
     notes = [*([f"limit {asked} was taken as {limit}"] if asked != limit else []), *pack.notes]
