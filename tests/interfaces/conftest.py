@@ -90,7 +90,8 @@ def serving(database: str, options: HttpOptions, **settings: Any) -> Iterator[Se
         ports.append(port)
         listening.set()
 
-    with open_app(Settings(database=database, **settings), models=settings.get("embedder") != "none") as app:
+    models = settings.get("embedder") != "none" or "rerank_url" in settings
+    with open_app(Settings(database=database, **settings), models=models) as app:
         running = server(create_app(app.runtime, options), options.host, 0, ready=ready)
         thread = threading.Thread(target=running.run, name="server")
         thread.start()
