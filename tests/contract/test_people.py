@@ -110,16 +110,23 @@ def test_of_several_who_use_a_link_at_once_one_is_first(peopled: Desk) -> None:
         assert sum(pool.map(use, range(8))) == 1
 
 
-def test_failures_are_counted_until_one_succeeds(desk: Desk) -> None:
+def test_guesses_are_counted_until_one_is_right_or_the_last_is_past(desk: Desk) -> None:
     with desk.store.write() as tx:
-        assert tx.people.failures("mina") == (0, 0)
-        tx.people.failed("mina", START)
-        tx.people.failed("mina", START + 1)
-        tx.people.failed("127.0.0.1", START + 2)
-        assert tx.people.failures("mina") == (2, START + 1)
+        row = [tx.people.guess("mina", START + n, START - HOUR, 2) for n in range(4)]
+        assert row == [(1, START), (2, START + 1), (3, START + 1), (4, START + 1)]
+        assert tx.people.guess("192.0.2.1", START + 2, START - HOUR, 2) == (1, START + 2)
+        assert tx.people.guess("mina", START + HOUR, START + 1, 2) == (1, START + HOUR)
         tx.people.succeeded("mina")
-        assert tx.people.failures("mina") == (0, 0)
-        assert tx.people.failures("127.0.0.1") == (1, START + 2)
+        assert tx.people.guess("mina", START + HOUR, START, 2) == (1, START + HOUR)
+
+
+def test_of_several_guesses_at_once_each_has_its_own_number(desk: Desk) -> None:
+    def guess(_: int) -> int:
+        with desk.store.write() as tx:
+            return tx.people.guess("mina", START, START - HOUR, 99)[0]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(guess, range(12))) == list(range(1, 13))
 
 
 def test_old_browsers_failures_and_links_are_trimmed(peopled: Desk) -> None:
@@ -127,8 +134,8 @@ def test_old_browsers_failures_and_links_are_trimmed(peopled: Desk) -> None:
         tx.people.open(BROWSER, "silent")
         tx.people.open(replace(BROWSER, seen_at=START + HOUR), "here")
         tx.people.open(replace(BROWSER, created_at=START - HOUR, seen_at=START + HOUR), "long")
-        tx.people.failed("a", START)
-        tx.people.failed("b", START + HOUR)
+        tx.people.guess("a", START, 0, 9)
+        tx.people.guess("b", START + HOUR, 0, 9)
         tx.people.add_link(LINK, "l")
         assert tx.people.trim(START + MINUTE, START - MINUTE, START + MINUTE, START + HOUR) == 4
         assert [tx.people.browser(b) is not None for b in ("silent", "here", "long")] == [False, True, False]

@@ -90,12 +90,13 @@ class People(Protocol):
 
     def link(self, secret_hash: str) -> EntryLink | None: ...
 
-    def failures(self, subject: str) -> tuple[int, int]:
-        """(how many in a row, when the last was)."""
+    def guess(self, subject: str, at: int, past: int, most: int) -> tuple[int, int]:
+        """Counts a guess about something; (how many in a row, when the last was that still counted). A row whose last
+        one was at `past` or before begins anew; from `most` on, further ones do not make it last longer. Of several at
+        once each has another number."""
 
-    def failed(self, subject: str, at: int) -> None: ...
-
-    def succeeded(self, subject: str) -> None: ...
+    def succeeded(self, subject: str) -> None:
+        """The row ends."""
 
     def trim(self, seen_before: int, created_before: int, failed_before: int, now: int) -> int:
         """Forgets browsers that were not seen since, or were signed in before; old failures; links that expired."""

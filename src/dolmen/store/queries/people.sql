@@ -73,14 +73,14 @@ SELECT vault_id, person_id, created_at, expires_at, used_at FROM entry_link WHER
 -- Its first use.
 UPDATE entry_link SET used_at = :at WHERE secret_hash = :hash AND used_at IS NULL;
 
--- name: failures
--- Wrong guesses in a row.
-SELECT number, last_at FROM sign_in_failure WHERE subject = :subject;
-
--- name: failed
--- One more.
+-- name: guess
+-- One more guess in a row; a row whose last one is past begins anew, and a full one is not made longer.
 INSERT INTO sign_in_failure (subject, number, last_at) VALUES (:subject, 1, :at)
-ON CONFLICT (subject) DO UPDATE SET number = sign_in_failure.number + 1, last_at = excluded.last_at;
+ON CONFLICT (subject) DO UPDATE SET
+    number = CASE WHEN sign_in_failure.last_at <= :past THEN 1 ELSE sign_in_failure.number + 1 END,
+    last_at = CASE WHEN sign_in_failure.last_at > :past AND sign_in_failure.number >= :most
+        THEN sign_in_failure.last_at ELSE :at END
+RETURNING number, last_at;
 
 -- name: succeeded
 -- The row is broken.

@@ -89,12 +89,10 @@ class PeopleRepository:
         return None if row is None else EntryLink(*row)
 
     # ------------------------------------------------------------------------------------------------------- failures
-    def failures(self, subject: str) -> tuple[int, int]:
-        row = self._session.one(self._sql["failures"], {"subject": subject})
-        return (0, 0) if row is None else (row[0], row[1])
-
-    def failed(self, subject: str, at: int) -> None:
-        self._session.run(self._sql["failed"], {"subject": subject, "at": at})
+    def guess(self, subject: str, at: int, past: int, most: int) -> tuple[int, int]:
+        params: dict[str, Value] = {"subject": subject, "at": at, "past": past, "most": most}
+        [(number, last)] = self._session.all(self._sql["guess"], params)
+        return int(number), int(last)
 
     def succeeded(self, subject: str) -> None:
         self._session.run(self._sql["succeeded"], {"subject": subject})

@@ -1,0 +1,61 @@
+"""Passwords: Argon2id, as slow for a guesser as it is cheap for one person who signs in."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from dolmen.domain.errors import DolmenError
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+SHORTEST, LONGEST = 10, 200
+KIB, PASSES = 65_536, 3
+"""What a guess costs: the second choice of RFC 9106 §4."""
+_ABSENT = "somebody who is not here"
+
+
+def check(password: str) -> None:
+    """Refuses a password that is too easy to guess, or none at all. Length is what counts (NIST SP 800-63B §3.1.1).
+
+    Raises:
+        DolmenError: `invalid-argument`.
+    """
+    if len(password) < SHORTEST or len(set(password)) < 5:
+        raise DolmenError(
+            "invalid-argument",
+            f"The password is too short: it needs {SHORTEST} characters, not all of them alike.",
+            "Take a few words that do not belong together.",
+        )
+    if len(password) > LONGEST:
+        raise DolmenError("invalid-argument", f"The password is longer than {LONGEST} characters.", "Shorten it.")
+
+
+def hash_of(password: str) -> str:
+    """What the store keeps of a password."""
+    return _hasher().hash(password)
+
+
+def fits(password: str, kept: str | None) -> bool:
+    """Whether a password is the one that is kept. For nobody (`None`) it takes as long and says no, so that the time
+    tells nobody which names exist."""
+    from argon2.exceptions import Argon2Error, InvalidHashError
+
+    try:
+        _hasher().verify(_absent() if kept is None else kept, password[: LONGEST + 1])
+    except (Argon2Error, InvalidHashError):
+        return False
+    return kept is not None
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(time_cost=PASSES, memory_cost=KIB)
+
+
+@cache
+def _absent() -> str:
+    return hash_of(_ABSENT)

@@ -1,0 +1,236 @@
+"""Signing in: links, passwords, browsers, wrong guesses, members who go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import MINUTE
+from dolmen.services import passwords
+from dolmen.services.accounts import authenticate, create_key
+from dolmen.services.people import (
+    GUESSES,
+    IDLE,
+    LINK_LIFE,
+    LOCKED_FOR,
+    LONGEST,
+    at_browser,
+    choose_password,
+    entry_link,
+    invite,
+    link_of,
+    needs_setup,
+    people,
+    remove,
+    sign_in,
+    sign_out,
+)
+from tests.services.conftest import House
+
+PASSWORD = "four words without sense"
+HERE = "192.0.2.7"
+
+
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Real hashes, but quick ones."""
+    monkeypatch.setattr(passwords, "KIB", 64)
+    monkeypatch.setattr(passwords, "PASSES", 1)
+    _forget()
+    yield
+    _forget()
+
+
+def _forget() -> None:
+    passwords._hasher.cache_clear()
+    passwords._absent.cache_clear()
+
+
+def code_of(error: pytest.ExceptionInfo[DolmenError]) -> str:
+    return error.value.code
+
+
+def owner_enters(house: House, login: str = "Ada") -> str:
+    return choose_password(house.rt, entry_link(house.rt, house.owner, "owner"), login, PASSWORD)
+
+
+def test_the_owner_chooses_a_password_by_the_first_link_and_is_signed_in(house: House) -> None:
+    waiting = needs_setup(house.rt)
+    assert waiting is not None
+    secret = entry_link(house.rt, house.owner, waiting.id)
+    assert link_of(house.rt, secret).name == "Ada"
+    here = at_browser(house.rt, choose_password(house.rt, secret, "Ada", PASSWORD))
+    assert here is not None
+    assert (here.actor.vault, here.actor.person, here.actor.mode, here.actor.human) == ("main", "owner", "admin", True)
+    assert needs_setup(house.rt) is None
+
+
+def test_a_link_holds_once_and_for_a_day(house: House) -> None:
+    secret = entry_link(house.rt, house.owner, "owner")
+    choose_password(house.rt, secret, "ada", PASSWORD)
+    with pytest.raises(DolmenError) as again:
+        choose_password(house.rt, secret, "ada", PASSWORD)
+    late = entry_link(house.rt, house.owner, "owner")
+    house.clock.advance(LINK_LIFE)
+    with pytest.raises(DolmenError) as old:
+        choose_password(house.rt, late, "ada", PASSWORD)
+    with pytest.raises(DolmenError) as unknown:
+        link_of(house.rt, "x")
+    assert {code_of(again), code_of(old), code_of(unknown)} == {"gone"}
+
+
+def test_a_link_that_was_refused_for_its_password_can_be_used_again(house: House) -> None:
+    secret = entry_link(house.rt, house.owner, "owner")
+    with pytest.raises(DolmenError):
+        choose_password(house.rt, secret, "ada", "short")
+    with pytest.raises(DolmenError):
+        choose_password(house.rt, secret, "a b", PASSWORD)
+    choose_password(house.rt, secret, "ada", PASSWORD)
+
+
+def test_only_an_admin_makes_links(house: House) -> None:
+    with pytest.raises(DolmenError) as error:
+        entry_link(house.rt, house.agent, "owner")
+    assert code_of(error) == "forbidden"
+    with pytest.raises(DolmenError) as error:
+        entry_link(house.rt, house.owner, "stranger")
+    assert code_of(error) == "not-found"
+
+
+@pytest.mark.parametrize("login", ["ada", "ADA", " Ada "])
+def test_a_name_is_the_same_in_any_case(house: House, login: str) -> None:
+    owner_enters(house)
+    assert at_browser(house.rt, sign_in(house.rt, login, PASSWORD, address=HERE)) is not None
+
+
+@pytest.mark.parametrize(
+    ("login", "password"),
+    [("ada", "four words without sens"), ("ada", ""), ("eve", PASSWORD), ("", ""), ("ada", "x" * 100_000)],
+)
+def test_a_wrong_name_and_a_wrong_password_are_told_alike(house: House, login: str, password: str) -> None:
+    owner_enters(house)
+    with pytest.raises(DolmenError) as error:
+        sign_in(house.rt, login, password, address=HERE)
+    assert (code_of(error), error.value.message) == ("unauthorized", "The name or the password is wrong.")
+
+
+def test_guessing_locks_the_name_for_a_while_also_for_the_right_password(house: House) -> None:
+    owner_enters(house)
+    for number in range(GUESSES):
+        with pytest.raises(DolmenError):
+            sign_in(house.rt, "ada", f"wrong {number}", address=f"192.0.2.{number}")
+    with pytest.raises(DolmenError) as error:
+        sign_in(house.rt, "ada", PASSWORD, address="198.51.100.1")
+    assert code_of(error) == "rate-limited"
+    house.clock.advance(LOCKED_FOR)
+    sign_in(house.rt, "ada", PASSWORD, address="198.51.100.1")
+    for number in range(GUESSES - 1):
+        with pytest.raises(DolmenError):
+            sign_in(house.rt, "ada", f"wrong {number}", address=HERE)
+    sign_in(house.rt, "ada", PASSWORD, address=HERE)
+
+
+def test_many_guesses_at_once_are_no_more_than_one_after_the_other(house: House) -> None:
+    owner_enters(house)
+
+    def guess(number: int) -> str:
+        with pytest.raises(DolmenError) as error:
+            sign_in(house.rt, "ada", f"wrong {number}", address=f"192.0.2.{number}")
+        return error.value.code
+
+    with ThreadPoolExecutor(4) as pool:
+        codes = list(pool.map(guess, range(GUESSES + 3)))
+    assert codes.count("unauthorized") == GUESSES
+    assert codes.count("rate-limited") == 3
+
+
+def test_guessing_many_names_locks_the_address(house: House) -> None:
+    owner_enters(house)
+    codes = []
+    for number in range(21):
+        with pytest.raises(DolmenError) as error:
+            sign_in(house.rt, f"name{number}", "wrong", address=HERE)
+        codes.append(error.value.code)
+    assert codes == ["unauthorized"] * 20 + ["rate-limited"]
+    sign_in(house.rt, "ada", PASSWORD, address="198.51.100.1")
+
+
+def test_a_browser_is_signed_out_by_its_person_by_rest_and_by_age(house: House) -> None:
+    first = owner_enters(house)
+    sign_out(house.rt, first)
+    assert at_browser(house.rt, first) is None
+    idle = sign_in(house.rt, "ada", PASSWORD, address=HERE)
+    house.clock.advance(IDLE - MINUTE)
+    assert at_browser(house.rt, idle) is not None
+    house.clock.advance(IDLE)
+    assert at_browser(house.rt, idle) is None
+    old = sign_in(house.rt, "ada", PASSWORD, address=HERE)
+    for _ in range(LONGEST // (IDLE // 2)):
+        house.clock.advance(IDLE // 2)
+        at_browser(house.rt, old)
+    assert at_browser(house.rt, old) is None
+    assert at_browser(house.rt, "") is None
+
+
+def test_another_password_signs_every_browser_out(house: House) -> None:
+    first = owner_enters(house)
+    second = owner_enters(house)
+    assert at_browser(house.rt, first) is None
+    assert at_browser(house.rt, second) is not None
+
+
+def test_a_member_writes_but_does_not_rule(house: House) -> None:
+    person, secret = invite(house.rt, house.owner, "  Mina\u202e Kim ")
+    assert person.name == "Mina Kim"
+    here = at_browser(house.rt, choose_password(house.rt, secret, "mina", PASSWORD))
+    assert here is not None
+    assert (here.actor.mode, here.actor.person) == ("write", person.id)
+    with pytest.raises(DolmenError):
+        people(house.rt, here.actor)
+
+
+def test_a_login_is_one_persons(house: House) -> None:
+    owner_enters(house)
+    _, secret = invite(house.rt, house.owner, "Mina")
+    with pytest.raises(DolmenError) as error:
+        choose_password(house.rt, secret, "ADA", PASSWORD)
+    assert code_of(error) == "conflict"
+    choose_password(house.rt, secret, "mina", PASSWORD)
+
+
+def test_a_member_who_is_removed_stops_at_once_with_everything_of_theirs(house: House) -> None:
+    person, link = invite(house.rt, house.owner, "Mina")
+    browser = choose_password(house.rt, link, "mina", PASSWORD)
+    here = at_browser(house.rt, browser)
+    assert here is not None
+    admin = house.actor(person=person.id, mode="admin", human=True)
+    connection, key = create_key(house.rt, admin, agent="codex")
+    assert connection.person == person.id
+    authenticate(house.rt, key)
+    remove(house.rt, house.owner, person.id)
+    assert at_browser(house.rt, browser) is None
+    with pytest.raises(DolmenError):
+        authenticate(house.rt, key)
+    with pytest.raises(DolmenError):
+        sign_in(house.rt, "mina", PASSWORD, address=HERE)
+    assert [each.removed_at is None for each in people(house.rt, house.owner)] == [True, False]
+
+
+def test_a_vault_keeps_its_owner(house: House) -> None:
+    with pytest.raises(DolmenError) as error:
+        remove(house.rt, house.owner, "owner")
+    assert code_of(error) == "conflict"
+
+
+def test_what_is_kept_of_a_password_tells_it_to_nobody() -> None:
+    kept = passwords.hash_of(PASSWORD)
+    assert kept.startswith("$argon2id$")
+    assert PASSWORD not in kept
+    assert kept != passwords.hash_of(PASSWORD)
+    assert passwords.fits(PASSWORD, kept)
+    assert not passwords.fits(PASSWORD, None)
+    assert not passwords.fits(PASSWORD, "no hash")
+    assert not passwords.fits("somebody who is not here", None)
