@@ -88,7 +88,7 @@ class Index(Protocol):
     def frequencies(self, filter: Filter, tokens: Sequence[str], cap: int) -> tuple[int, dict[str, int]]:
         """(passages in sight, {token: passages in sight that have it}). In sight here: live and of the filter's scopes;
         its other conditions are not looked at. Bounded work: a token found more often than `cap` may be answered by an
-        estimate that is at least `cap`."""
+        estimate that is at least `cap`, one found a hundred times or more by what was counted a little earlier."""
 
     def match(self, filter: Filter, tokens: Sequence[str], limit: int) -> list[Hit]:
         """Up to `limit` passages that pass the filter and have at least one of the tokens, those with more, rarer and

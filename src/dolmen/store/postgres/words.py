@@ -25,8 +25,11 @@ POSTINGS = 6000
 """Passages that one search looks at before it leaves common tokens out."""
 FEW = 4096
 """So many qualifying passages are scored one by one when a filter lets little through."""
+STEADY = 100
+"""A token in so many passages is counted anew only when the number of passages has changed by a fiftieth: what it is
+worth hardly changes, and to count it takes longer than to look for it."""
 REMEMBERED = 20_000
-"""Common tokens that a process remembers."""
+"""Tokens that a process remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +39,14 @@ class Known:
     frequency: int
     total: int
     ids: Sequence[int] | None = None
+    exact: bool = True
+    """It was counted, not estimated."""
 
 
 _NOWHERE = Known(0, 0, ())
 
 Common = dict[tuple[tuple[str, ...], str], Known]
-"""(places, token) -> frequency. A process keeps those of common tokens, which are slow to count and change little."""
+"""(places, token) -> frequency. A process keeps those of steady tokens, which are slow to count and change little."""
 
 
 class WordSearch:
@@ -67,7 +72,7 @@ class WordSearch:
     def match(self, filter: Filter, tokens: Sequence[str], limit: int) -> list[Hit]:
         sight = self._sights.look(filter)
         where = places(filter, sight)
-        known = self._known(sight, where, tokens, PROBE)
+        known = self._located(sight, where, self._known(sight, where, tokens, PROBE))
         rare_first = sorted((token for token in known if known[token].frequency), key=lambda t: known[t].frequency)
         if not rare_first or limit < 1:
             return []
@@ -96,7 +101,8 @@ class WordSearch:
     ) -> tuple[list[Hit], float] | None:
         """None when that is not all to look at, or too few pass the filter."""
         sight = self._sights.look(filter)
-        known = self._known(sight, places(filter, sight), tokens, PROBE)
+        where = places(filter, sight)
+        known = self._located(sight, where, self._known(sight, where, tokens, PROBE))
         found = {token: ids for token, each in known.items() if (ids := each.ids)}
         if len(found) < sum(each.frequency > 0 for each in known.values()) or sum(map(len, found.values())) > POSTINGS:
             return None
@@ -136,12 +142,18 @@ class WordSearch:
             if number <= cap:
                 known = Known(number, sight.live, ids or ())
             else:
-                known = Known(_estimate(number, reached, *ends), sight.live)
+                known = Known(_estimate(number, reached, *ends), sight.live, exact=False)
+            self._asked[key] = found[key[1]] = known
+            if number >= STEADY:
                 if len(self._common) >= REMEMBERED:
                     self._common.clear()
-                self._common[key] = known
-            self._asked[key] = found[key[1]] = known
+                self._common[key] = Known(known.frequency, known.total, exact=number <= cap)
         return found
+
+    def _located(self, sight: Sight, where: tuple[str, ...], known: dict[str, Known]) -> dict[str, Known]:
+        """The same, and where tokens are whose frequency alone was remembered."""
+        lost = [token for token, each in known.items() if each.ids is None and each.frequency <= PROBE]
+        return known | self._probe(sight, where, lost, PROBE) if lost else known
 
     def _ends(self, sight: Sight) -> tuple[int, int]:
         row = self._session.one(self._sql["range"], {"vault": sight.vault, "scopes": list(sight.scopes)})
@@ -233,11 +245,12 @@ def _impossible(token: str) -> Known | None:
 
 def _holds(known: Known, total: int, cap: int) -> bool:
     """Whether a remembered frequency still tells enough: the vault is about as large, and the token still common."""
-    return (
-        known is _NOWHERE
-        or known.total == total
-        or (abs(known.total - total) * 10 <= known.total and known.frequency >= cap)
-    )
+    changed = abs(known.total - total)
+    if known is _NOWHERE or (known.ids is not None and not changed):
+        return True
+    if known.frequency >= cap:
+        return changed * 10 <= known.total
+    return known.exact and changed * 50 <= known.total
 
 
 def _estimate(found: int, reached: int, first: int, last: int) -> int:
