@@ -1,4 +1,4 @@
-"""The ASGI application: MCP at /mcp and /mcp/<toolset>, /health, /metrics; everything else is not here."""
+"""The ASGI application: MCP at /mcp and /mcp/<toolset>, REST at /api/v1, /health, /metrics; nothing else is here."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
+from dolmen.interfaces.http import rest
 from dolmen.interfaces.http.body import Body
 from dolmen.interfaces.http.door import Door, agent_of, toolset_of, unauthorized
 from dolmen.interfaces.http.framing import CleanHeaders
@@ -61,6 +62,7 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
     return Starlette(
         routes=[
             *(Route(path, endpoint) for path in ("/mcp", "/mcp/", "/mcp/{toolset}", "/mcp/{toolset}/")),
+            *rest.routes(door, endpoint.limits),
             Route("/health", surroundings.health),
             Route("/metrics", surroundings.metrics),
             Route("/{path:path}", _nothing_here, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
@@ -196,4 +198,5 @@ class _Surroundings:
 
 
 async def _nothing_here(request: Request) -> Response:
-    return refusal(DolmenError("not-found", "There is nothing here.", "The MCP endpoint is /mcp; see also /health."))
+    error = DolmenError("not-found", "There is nothing here.", "The MCP endpoint is /mcp; see also /health.")
+    return refusal(error, request.url.path)

@@ -29,7 +29,7 @@ class Body:
             await self.app(scope, receive, send)
             return
         try:
-            body = await self._read(scope, receive)
+            body = await self.read(scope, receive)
         except DolmenError as error:
             await refusal(error)(scope, receive, send)
             return
@@ -41,8 +41,12 @@ class Body:
             return
         await self.app(scope, _replay(without_half_pairs(body), receive), send)
 
-    async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The body; None when the client went away."""
+    async def read(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The body; None when the client went away.
+
+        Raises:
+            Refusal: `too-large`, or `invalid-argument` when it does not come in time.
+        """
         limit = self.options.body_limit
         length = Headers(scope=scope).get("content-length", "")
         if length.isdecimal() and int(length) > limit:

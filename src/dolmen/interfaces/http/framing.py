@@ -29,7 +29,7 @@ class CleanHeaders:
                 _require_one_length(headers)
                 scope["headers"] = _origin_form(scope, headers)
             except Refusal as error:
-                await refusal(error)(scope, receive, send)
+                await refusal(error, scope["path"])(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 

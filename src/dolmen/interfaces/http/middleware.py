@@ -46,7 +46,7 @@ class Log:
             error = internal(f"{scope['method']} {_shown(scope['path'])}")
             if status:
                 raise
-            await refusal(error)(scope, receive, watch)
+            await refusal(error, scope["path"])(scope, receive, watch)
         finally:
             self.counted(scope["path"], scope["method"], status)
             if access.isEnabledFor(logging.INFO):
@@ -80,7 +80,7 @@ class Guard:
         try:
             self.hosts.check(headers.get("host"), origin)
         except Refusal as error:
-            await refusal(error)(scope, receive, send)
+            await refusal(error, scope["path"])(scope, receive, send)
             return
         if origin is None:
             await self.app(scope, receive, send)

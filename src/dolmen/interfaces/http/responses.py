@@ -51,14 +51,20 @@ class Refusal(DolmenError):
         self.headers = dict(headers or {})
 
 
-def refusal(error: DolmenError) -> Response:
-    """`{"error": {"code", "message", "fix"}}` with the status of the code."""
+REST = "/api/v1"
+"""Where the interface for programs that are no agents is; its errors are one text."""
+
+
+def refusal(error: DolmenError, path: str = "") -> Response:
+    """`{"error": {"code", "message", "fix"}}` with the status of the code; to a request for the REST interface,
+    `{"error": "message fix"}`."""
     status, headers = (error.status, error.headers) if isinstance(error, Refusal) else (STATUS[error.code], {})
     if status == 401:
         headers = {"WWW-Authenticate": "Bearer", **headers}
     if error.code == "store-busy":
         headers = {"Retry-After": "1", **headers}
-    return JSONResponse({"error": error.as_dict()}, status, headers)
+    said = f"{error.message} {error.fix}".strip() if path.startswith(f"{REST}/") else error.as_dict()
+    return JSONResponse({"error": said}, status, headers)
 
 
 def rpc_refusal(code: int, message: str, status: int) -> Response:

@@ -1,0 +1,23 @@
+"""The REST interface for programs that are no agents, under /api/v1: behind the same door, limits and checks as /mcp.
+
+A resource is an `Endpoint` with a handler for each method; errors are `{"error": "what is wrong, and what to do"}`.
+"""
+
+from __future__ import annotations
+
+from starlette.routing import Route
+
+from dolmen.interfaces.http.door import Door
+from dolmen.interfaces.http.limits import Limits
+from dolmen.interfaces.http.responses import REST
+from dolmen.interfaces.http.rest import refs
+from dolmen.interfaces.http.rest.endpoint import Endpoint
+
+
+def routes(door: Door, limits: Limits) -> list[Route]:
+    """Every resource of the interface."""
+    resources = {
+        "/refs": Endpoint(door, limits, {"GET": refs.listed}),
+        "/refs/check": Endpoint(door, limits, {"POST": refs.reported}),
+    }
+    return [Route(REST + path, endpoint) for path, endpoint in resources.items()]

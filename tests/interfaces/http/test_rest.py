@@ -1,0 +1,170 @@
+"""The REST interface: code references over HTTP, behind the same door as everything else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from dolmen.client.refs import Served as Desk
+from dolmen.client.refs import sync
+from dolmen.domain.errors import DolmenError
+from tests.client.given import checkout
+from tests.interfaces.conftest import Serve, Served
+
+SHOP = "github.com/acme/shop"
+COMMIT = "a" * 40
+REFS, CHECK = "/api/v1/refs", "/api/v1/refs/check"
+
+
+def remembered(served: Served, text: str = "`total` in src/cart.py rounds half up", project: str = SHOP) -> str:
+    [stored] = served.call("remember", memories=[{"content": text, "project": project}])["results"]
+    ref: str = stored["ref"]
+    return ref
+
+
+def listed(served: Served, query: str = f"project={SHOP}", **headers: str) -> httpx2.Response:
+    return served.http.get(f"{served.base}{REFS}?{query}", headers=headers)
+
+
+def report(served: Served, *results: Any, headers: dict[str, str] | None = None, **body: Any) -> httpx2.Response:
+    return served.post({"project": SHOP, "commit": COMMIT, "results": list(results), **body}, CHECK, **(headers or {}))
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_targets_are_listed_anchored_compared_and_counted(serve: Serve, engine: str) -> None:
+    """C-228, C-231."""
+    served = serve(engine)
+    ref = remembered(served)
+    first = listed(served)
+    assert first.status_code == 200
+    assert first.json() == {
+        "scope": f"project:{SHOP}",
+        "targets": [{"path": "src/cart.py", "symbol": ""}, {"path": "src/cart.py", "symbol": "total"}],
+    }
+    anchors = report(
+        served,
+        {"path": "src/cart.py", "symbol": "", "found": True, "hash": "blob:1"},
+        {"path": "src/cart.py", "symbol": "total", "found": True, "hash": "def1:1"},
+        {"path": "never.py", "symbol": "", "found": False},
+    )
+    assert anchors.json() == {"updated": 2, "anchored": 2, "unmatched": 1, "states": {"current": 2}}
+    anchored = listed(served).json()["targets"]
+    assert anchored[1] == {
+        "path": "src/cart.py", "symbol": "total", "anchor_commit": COMMIT, "anchor_hash": "def1:1"
+    }  # fmt: skip
+    assert listed(served, f"project={SHOP}&checked=1").json()["targets"][1]["checked_commit"] == COMMIT
+    assert listed(served, f"project={SHOP}&offset=2").json()["targets"] == []
+    moved = {**anchored[1], "found": True, "hash": "def1:2", "resolved_path": "lib/cart.py"}
+    del moved["anchor_hash"]
+    assert report(served, moved, commit="b" * 40).json()["states"] == {"changed": 1}
+    [claim] = served.call("recall", query="rounds half up", project=SHOP)["claims"]
+    assert (claim["stale"], claim["code"]) == (True, ["total in src/cart.py has changed and is now in lib/cart.py"])
+    shown = served.call("read", ref=ref)
+    assert shown["stale"] is True
+    assert shown["code_refs"] == [
+        {"path": "src/cart.py", "state": "current", "checked_commit": COMMIT[:12]},
+        {
+            "path": "src/cart.py",
+            "symbol": "total",
+            "state": "changed",
+            "now": "lib/cart.py",
+            "checked_commit": "b" * 12,
+        },
+    ]
+
+
+def test_every_error_is_one_text(serve: Serve) -> None:
+    """C-228."""
+    served = serve(body_limit=2000)
+    wrong = [
+        (listed(served, ""), 400),
+        (listed(served, "project=user"), 400),
+        (listed(served, "project=/home/me/shop"), 400),
+        (listed(served, f"project={SHOP}&offset=x"), 400),
+        (listed(served, f"project={SHOP}&limit=5"), 400),
+        (listed(served, f"project={SHOP}&project=other"), 400),
+        (served.post(b"{", CHECK), 400),
+        (served.post(b"[1]", CHECK), 400),
+        (served.post({"project": SHOP, "commit": COMMIT}, CHECK), 400),
+        (report(served, commit="HEAD"), 400),
+        (report(served, 1), 400),
+        (report(served, {"path": "a.py", "symbol": "", "line": 3}), 400),
+        (report(served, {"path": "a.py", "symbol": "", "found": 1}), 400),
+        (report(served, {"path": "../a.py", "symbol": ""}), 400),
+        (report(served, extra=1), 400),
+        (report(served, *[{"path": "a.py"}] * 1001), 413),
+        (served.post(b" " * 3000, CHECK), 413),
+        (served.post({}, REFS), 405),
+        (served.http.get(served.base + CHECK), 405),
+        (served.http.get(served.base + "/api/v1/other"), 404),
+        (served.http.get(f"{served.base}{REFS}", headers={"host": "evil.example"}), 421),
+        (listed(served, Origin="https://evil.example"), 403),
+    ]
+    for answer, status in wrong:
+        assert answer.status_code == status, answer.text
+        assert list(answer.json()) == ["error"]
+        assert isinstance(answer.json()["error"], str)
+        assert len(answer.json()["error"]) > 20
+    assert served.post({}, REFS).headers["allow"] == "GET"
+
+
+def test_a_report_needs_a_key_that_may_write(serve: Serve) -> None:
+    """C-228: 403 for one that may only read."""
+    served = serve(auth="keys")
+    keys = {mode: {"authorization": f"Bearer {served.key(mode=mode)}"} for mode in ("read", "suggest", "write")}
+    assert listed(served).status_code == 401
+    assert listed(served).headers["www-authenticate"] == "Bearer"
+    assert {mode: listed(served, **key).status_code for mode, key in keys.items()} == dict.fromkeys(keys, 200)
+    statuses = {mode: report(served, headers=key).status_code for mode, key in keys.items()}
+    assert statuses == {"read": 403, "suggest": 403, "write": 200}
+
+
+def test_requests_are_limited_and_audited_as_all_others(serve: Serve) -> None:
+    served = serve(rate_limit=3)
+    assert [listed(served).status_code for _ in range(5)] == [200, 200, 200, 429, 429]
+    served.rt.journal.flush()
+    with served.rt.store.read() as tx:
+        assert {entry.op for entry in tx.journal.audited(served.owner().vault)} == {"refs:targets"}
+
+
+def test_a_client_keeps_memory_true_over_http(serve: Serve, tmp_path: Path) -> None:
+    """C-224, C-225, C-231."""
+    served = serve(auth="keys")
+    key = served.key()
+    item = {"content": "`total` in cart.py", "project": SHOP}
+    served.call("remember", headers={"authorization": f"Bearer {key}"}, memories=[item])
+    shop = checkout(tmp_path / "shop", cart_py="def total(): return 1\n")
+    desk = Desk(served.url, key)
+    first = sync(desk, shop.place, SHOP)
+    assert (first.commit, first.targets, first.checked) == (shop.git("rev-parse", "HEAD"), 2, 2)
+    assert first.states == {"current": 2}
+    shop.commit(cart_py="def total(): return 2\n")
+    assert sync(desk, shop.place, SHOP).states == {"changed": 2}
+    assert sync(desk, tmp_path, SHOP).commit == ""
+    assert sync(desk, shop.place, "github.com/acme/other").targets == 0
+    with pytest.raises(DolmenError, match="API key") as refused:
+        sync(Desk(served.url), shop.place, SHOP)
+    assert refused.value.code == "unauthorized"
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp/core", ""])
+def test_the_interface_is_found_beside_every_address_of_the_server(served: Served, path: str) -> None:
+    remembered(served)
+    assert len(Desk(served.base + path).targets(SHOP, 0, 5)) == 2
+
+
+def test_no_server_is_said_in_time() -> None:
+    with pytest.raises(DolmenError, match="does not answer") as refused:
+        Desk("http://127.0.0.1:9/mcp").targets(SHOP, 0, 1)
+    assert refused.value.code == "unavailable"
+    with pytest.raises(DolmenError, match="does not answer"):
+        Desk("http://127.0.0.1:x/mcp").targets(SHOP, 0, 1)
+
+
+def test_text_that_no_store_can_hold_is_refused_not_failed(served: Served) -> None:
+    body = json.dumps({"project": SHOP, "commit": COMMIT, "results": [{"path": "\ud800.py", "symbol": "\0"}]})
+    assert served.post(body.encode(), CHECK).status_code == 400
