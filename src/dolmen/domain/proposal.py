@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 ProposalStatus = Literal["pending", "applied", "rejected", "withdrawn"]
-ProposalOp = Literal["remember", "amend", "supersede", "restore", "forget", "verify", "link", "handoff"]
+ProposalOp = Literal[
+    "remember", "amend", "supersede", "restore", "forget", "verify", "link", "handoff",
+    "note_create", "note_edit", "note_move", "note_restore",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,20 @@ Every change is a splice of the source: what is not edited keeps its bytes, what
 `markdown-it-py` (CommonMark and tables) and PyYAML; nothing of them is seen outside.
 """
 
-from dolmen.markdown.parsing import Document, parse
+from dolmen.markdown.parsing import Document, parse, title_of
 from dolmen.markdown.properties import Properties, Property, read_properties, set_property
-from dolmen.markdown.splicing import append, prepend, replace_block
+from dolmen.markdown.splicing import Spliced, append, prepend, replace_block
 
 __all__ = [
     "Document",
     "Properties",
     "Property",
+    "Spliced",
     "append",
     "parse",
     "prepend",
     "read_properties",
     "replace_block",
     "set_property",
+    "title_of",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import REASON_LIMIT, Memory
+from dolmen.domain.note import Note
 from dolmen.domain.proposal import Proposal, ProposalOp
 from dolmen.domain.secrets import find, redact
 from dolmen.domain.text import clean, content_key
@@ -53,12 +54,14 @@ def queue(
     payload: Mapping[str, Any],
     reason: str = "",
     targets: Sequence[Memory] = (),
+    note: Note | None = None,
 ) -> Proposal:
     """Keeps a write for a person to decide, with the version of everything it touches as the writer saw it.
 
     Args:
         memory: what it is about; the first one of several.
         targets: all that it touches, when that is more than `memory`.
+        note: the note that it is about, as the writer saw it.
     """
     seen = {m.id: m.version for m in (*([memory] if memory else []), *targets)}
     proposal = Proposal(
@@ -66,7 +69,7 @@ def queue(
         vault=actor.vault,
         op=op,
         memory=memory.id if memory else None,
-        base_version=memory.version if memory else None,
+        base_version=memory.version if memory else note.version if note else None,
         payload={**payload, "versions": seen},
         reason=reason,
         because=because,
@@ -74,6 +77,7 @@ def queue(
         person=actor.person,
         connection=actor.connection,
         created_at=tx.now,
+        note=note.id if note else None,
     )
     tx.proposals.add(proposal)
     audit(tx, actor, f"propose:{op}", proposal.id)

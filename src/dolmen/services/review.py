@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,11 @@ from dolmen.domain.memory import HANDOFF, KINDS, Case, Link, Memory
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.domain.values import Actor
 from dolmen.services import showing
-from dolmen.services.edit import EDITABLE, amend_in, checked_fields, earlier, restore_in, successor, verify_in
+from dolmen.services.edit import EDITABLE, amend_in, checked_fields, earlier, restore_in, successor
 from dolmen.services.forget import forget_in, scrub
 from dolmen.services.indexing import NOTHING
+from dolmen.services.notes import proposing
+from dolmen.services.notes.marking import mark_in
 from dolmen.services.recording import audit, reason_text, revise
 from dolmen.services.remember import store_one, supersede
 from dolmen.services.requests import ReviewItem
@@ -49,10 +51,10 @@ def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = F
         touched = showing.targets(tx, proposal)
         _decidable(tx, actor, proposal, touched)
         shown = item(rt, tx, proposal)
-        if (moved := showing.changed(proposal, touched)) and not force:
+        if (moved := showing.changed(tx, proposal, touched)) and not force:
             raise DolmenError(
                 "conflict",
-                f"{'Memory' if len(moved) == 1 else 'Memories'} {', '.join(moved)} changed since this was proposed.",
+                f"{_named(proposal, moved)} changed since this was proposed.",
                 "Look at it again, then apply with `force`, or reject it.",
             )
         purge = proposal.payload.get("mode") == "purge"
@@ -63,6 +65,11 @@ def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = F
     if purge:
         scrub(rt)
     return replace(shown, status="applied", note=note, diff="" if purge else shown.diff)
+
+
+def _named(proposal: Proposal, moved: Sequence[str]) -> str:
+    what = "Note" if proposing.about_note(proposal) else "Memory" if len(moved) == 1 else "Memories"
+    return f"{what} {', '.join(moved)}"
 
 
 def _decidable(tx: Tx, actor: Actor, proposal: Proposal, touched: Mapping[str, Memory | None]) -> None:
@@ -111,18 +118,19 @@ def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
     touched = showing.targets(tx, proposal)
     memory = touched.get(proposal.memory or "")
     alike = similar(rt, tx, memory, NOTHING) if memory is not None and proposal.op == "remember" else ()
+    ref, scope, kind = proposing.subject(tx, proposal) if proposing.about_note(proposal) else ("", "", "")
     return ReviewItem(
         id=proposal.id,
         op=proposal.op,
-        ref=proposal.memory,
-        scope=memory.scope if memory else "",
-        kind=memory.kind if memory else "",
+        ref=proposal.memory or ref or None,
+        scope=memory.scope if memory else scope,
+        kind=memory.kind if memory else kind,
         agent=proposal.agent,
         created_at=proposal.created_at,
         because=proposal.because,
         reason=proposal.reason,
         diff=showing.diff(tx, proposal, touched),
-        stale=proposal.status == "pending" and bool(showing.changed(proposal, touched)),
+        stale=proposal.status == "pending" and bool(showing.changed(tx, proposal, touched)),
         status=proposal.status,
         similar=alike,
         note=proposal.decision_note,
@@ -201,7 +209,11 @@ def _apply_link(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
 
 def _apply_verify(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
     found = tx.memories.many(actor.vault, list(proposal.payload.get("refs", ())))
-    verify_in(tx, actor, list(found.values()), proposal.payload["state"], proposal.reason)
+    mark_in(tx, actor, list(found.values()), proposal.payload["state"], proposal.reason)
+
+
+def _apply_note(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    proposing.apply_note(tx, actor, proposal)
 
 
 _APPLY = {
@@ -213,4 +225,8 @@ _APPLY = {
     "link": _apply_link,
     "verify": _apply_verify,
     "handoff": _apply_remember,
+    "note_create": _apply_note,
+    "note_edit": _apply_note,
+    "note_move": _apply_note,
+    "note_restore": _apply_note,
 }

@@ -9,6 +9,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import CONTENT_LIMIT, Memory
 from dolmen.domain.proposal import Proposal
 from dolmen.services.edit import earlier
+from dolmen.services.notes import proposing
 from dolmen.services.reading import changed_fields, text_diff
 from dolmen.store.contract import Tx
 
@@ -22,8 +23,10 @@ def targets(tx: Tx, proposal: Proposal) -> dict[str, Memory | None]:
     return {ref: found.get(ref) for ref in refs}
 
 
-def changed(proposal: Proposal, touched: Mapping[str, Memory | None]) -> list[str]:
+def changed(tx: Tx, proposal: Proposal, touched: Mapping[str, Memory | None]) -> list[str]:
     """Refs of what is not any more what the writer of the proposal saw."""
+    if proposing.about_note(proposal):
+        return [proposing.subject(tx, proposal)[0] or "here"] if proposing.moved(tx, proposal) else []
     seen = _versions(proposal)
     return [ref for ref, memory in touched.items() if ref in seen and (memory is None or memory.version != seen[ref])]
 
@@ -37,6 +40,8 @@ def _versions(proposal: Proposal) -> dict[str, int | None]:
 
 def diff(tx: Tx, proposal: Proposal, touched: Mapping[str, Memory | None]) -> str:
     """What would change, with the whole text and title of everything it is about."""
+    if proposing.about_note(proposal):
+        return proposing.shown(tx, proposal)
     memory = touched.get(proposal.memory or "")
     if memory is None:
         return ""

@@ -56,6 +56,10 @@ class Notes(Protocol):
         """Live notes by each key that is their address, the last part of it, an address that they had, or their title;
         those whose address it is come first."""
 
+    def lock(self, vault: str, id: str) -> None:
+        """Until the transaction ends, no other one changes the note or passes here for it; what is read of it from now
+        on is its newest state."""
+
     def update(self, before: Note, after: Note, change: Change) -> None:
         """Replaces the state and keeps `before` as a revision. `after.version` must be `before.version + 1`. A note
         that gets another address is still found at the one that it had.

@@ -65,6 +65,10 @@ UPDATE note SET version = version + 1, address_key = :address_key, name_key = :n
     {assignments}
 WHERE vault_id = :vault AND id = :id AND version = :version;
 
+-- name: lock
+-- Changes nothing and holds the row until the transaction ends, on either engine.
+UPDATE note SET version = version WHERE vault_id = :vault AND id = :id;
+
 -- name: rewrite
 -- Other words in place.
 UPDATE note SET address_key = :address_key, name_key = :name_key, title_key = :title_key, {assignments}

@@ -65,6 +65,9 @@ class NoteRepository:
     def add(self, note: Note) -> bool:
         return self._session.run(self._sql["add"], self._params(note)) > 0
 
+    def lock(self, vault: str, id: str) -> None:
+        self._session.run(self._sql["lock"], {"vault": vault, "id": id})
+
     def update(self, before: Note, after: Note, change: Change) -> None:
         if (after.id, after.vault, after.version) != (before.id, before.vault, before.version + 1):
             raise ValueError("the new state must be the next version of the same note")
