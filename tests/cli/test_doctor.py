@@ -68,6 +68,20 @@ def test_vectors_of_another_model_are_counted_and_explained(sqlite_url: str) -> 
     assert "dolmen reindex --vectors-only" in vectors["fix"]
 
 
+def test_an_index_that_another_version_made_is_told(sqlite_url: str) -> None:
+    from dolmen.services.upkeep import ANALYZER
+
+    fill(sqlite_url, 1)
+    store = open_store(sqlite_url)
+    with store.write() as tx:
+        tx.accounts.set(tx.accounts.vaults()[0][0], ANALYZER, "0")
+    store.close()
+    _, findings = doctor(sqlite_url)
+    [index] = findings["index"]
+    assert index["level"] == "warn"
+    assert "dolmen reindex" in index["fix"]
+
+
 def test_a_clock_that_went_back_is_noticed(sqlite_url: str) -> None:
     store = open_store(sqlite_url, clock=lambda: now() + DAY)
     store.close()

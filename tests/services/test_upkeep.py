@@ -218,6 +218,29 @@ def test_a_fresh_reindex_that_was_killed_is_finished_by_the_next(house: House) -
     assert hits.passages == len(refs)
 
 
+def test_an_index_of_another_analyzer_is_made_again_once(house: House) -> None:
+    ref = house.stored("Deploys happen on Tuesday")
+    with house.rt.store.write() as tx:
+        tx.accounts.set("main", upkeep.ANALYZER, "0")
+        tx.index.clear("main")
+        assert upkeep.outdated(tx, "main")
+    assert house.refs("deploys") == []
+    assert upkeep.follow_analyzer(house.rt) == ["main"]
+    assert house.refs("deploys") == [ref]
+    assert upkeep.follow_analyzer(house.rt) == []
+    with house.rt.store.read() as tx:
+        assert not upkeep.outdated(tx, "main")
+
+
+def test_an_index_from_before_versions_were_noted_is_the_first(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(house, 2)
+    monkeypatch.setattr(upkeep, "ANALYZER_VERSION", 2)
+    assert upkeep.follow_analyzer(house.rt) == ["main"]  # the other vault is empty
+    assert upkeep.follow_analyzer(house.rt) == []
+    with house.rt.store.read() as tx:
+        assert tx.accounts.setting("main", upkeep.ANALYZER) == "2"
+
+
 def house_filter(house: House) -> object:
     from dolmen.services.scoping import visible
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import STATUSES
+from dolmen.domain.text import ANALYZER_VERSION
 from dolmen.domain.values import DAY, HOUR, SECOND, Actor
 from dolmen.services import backfill as _backfill
 from dolmen.services.code.catching_up import catch_up
@@ -20,7 +21,7 @@ from dolmen.services.stats import health, stats
 from dolmen.services.working import Worker
 from dolmen.store.contract import Filter, Tx
 
-__all__ = ["Upkeep", "backfill", "expire", "health", "reindex", "stats", "trim"]
+__all__ = ["Upkeep", "backfill", "expire", "follow_analyzer", "health", "outdated", "reindex", "stats", "trim"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +35,10 @@ OWN_SETTINGS = "upkeep."
 """Vault settings with this prefix are its own notes."""
 REINDEX = "upkeep.reindex"
 """Vault setting: the id up to which an unfinished reindex has come; not there, or empty, when there is none."""
+ANALYZER = "upkeep.analyzer"
+"""Vault setting: the version of the analyzer that made the tokens of the index."""
+_FIRST_ANALYZER = "1"
+"""That of the releases which did not note it."""
 _TIDIED = "upkeep.tidied"
 _START = "start"
 _LEASE_FOR = 120 * SECOND
@@ -76,6 +81,8 @@ def reindex(rt: Runtime, actor: Actor, progress: Progress | None = None, *, fres
             done, after = done + page[0], page[1]
             if progress:
                 progress(done, max(total, done))
+        with rt.store.write() as tx:
+            tx.accounts.set(actor.vault, ANALYZER, str(ANALYZER_VERSION))
         return done
     finally:
         with rt.store.write() as tx:
@@ -94,6 +101,27 @@ def _page(rt: Runtime, actor: Actor, after: str | None, lease: str, owner: str, 
             tx.accounts.set(actor.vault, REINDEX, last)
         tx.leases.take(lease, owner, tx.now, tx.now + _LEASE_FOR)
         return len(memories), last
+
+
+def outdated(tx: Tx, vault: str) -> bool:
+    """Whether another version of the analyzer made the index, so that some words may not find what has them."""
+    return tx.accounts.setting(vault, ANALYZER) not in (None, str(ANALYZER_VERSION))
+
+
+def follow_analyzer(rt: Runtime) -> list[str]:
+    """Makes the index of each vault again that another version of the analyzer has made; returns those vaults."""
+    old = []
+    with rt.store.write() as tx:
+        for vault, _ in tx.accounts.vaults():
+            if tx.accounts.setting(vault, ANALYZER) is None:
+                filled = tx.memories.select(_everything(tx, _itself(vault)), limit=1)
+                tx.accounts.set(vault, ANALYZER, _FIRST_ANALYZER if filled else str(ANALYZER_VERSION))
+            if outdated(tx, vault):
+                old.append(vault)
+    for vault in old:
+        _log.info("the index of vault %s was made by another version and is made again", vault)
+        reindex(rt, _itself(vault))
+    return old
 
 
 def _everything(tx: Tx, actor: Actor) -> Filter:
@@ -163,12 +191,13 @@ class Upkeep:
             return
         if self._rt.embedder is not None:
             self._rt.embedder.warm()
+        self._attempt(lambda: follow_analyzer(self._rt))
         while not self._stop.is_set():
             good = self._attempt(self._tidy) and self._attempt(self._embed)
             self._wake.wait(IDLE if good else _PATIENCE)
             self._wake.clear()
 
-    def _attempt(self, work: Callable[[], None]) -> bool:
+    def _attempt(self, work: Callable[[], object]) -> bool:
         try:
             work()
         except DolmenError as error:

@@ -83,15 +83,22 @@ def _clock(app: App) -> Iterator[Finding]:
 def _index(app: App) -> Iterator[Finding]:
     from dolmen.services.accounts import ensure_vault
     from dolmen.services.stats import coverage, index_health
-    from dolmen.services.upkeep import REINDEX
+    from dolmen.services.upkeep import REINDEX, outdated
 
     health = index_health(app.runtime, None)
     model = app.runtime.embedder.model if app.runtime.embedder else "none"
     said = coverage(health, model)
     with app.runtime.store.read() as tx:
-        now, unfinished = tx.now, tx.accounts.setting(ensure_vault(app.runtime), REINDEX)
+        vault = ensure_vault(app.runtime)
+        now, unfinished, old = tx.now, tx.accounts.setting(vault, REINDEX), outdated(tx, vault)
     if unfinished:
         yield warn("index", "The index is being made again, or that was broken off.", "Finish it: `dolmen reindex`.")
+    elif old:
+        yield warn(
+            "index",
+            "Another version of Dolmen made the index, so some words may not find what has them.",
+            "A running server makes it again; or do it now: `dolmen reindex`.",
+        )
     waited = 0 if health.oldest_pending_at is None else now - health.oldest_pending_at
     if model == "none" or health.embedded >= health.passages:
         yield ok("vectors", said)
