@@ -255,3 +255,14 @@ def test_another_version_of_the_archive_is_refused_whole(house: House) -> None:
     assert refused.value.code == "invalid-argument"
     with house.rt.store.read() as tx:
         assert list(tx.memories.stream("main")) == []
+
+
+def test_an_agent_that_says_what_waits_for_the_user_does_not_decide_about_it(moved: House) -> None:
+    """C-110, C-275: it gets the memory that waits; a person's word is a decision."""
+    said = moved.remember("the parser has three passes", project="github.com/org/repo", kind="fact")
+    assert (said.outcome, said.ref, said.status) == ("duplicate", id_of(9), "proposed")
+    said = moved.remember("use corepack", project="github.com/org/repo", kind="decision", supersedes=(id_of(2),))
+    assert (said.ref, said.status, said.superseded) == (id_of(11), "proposed", ())
+    assert stored(moved)[id_of(2)].status == "active"
+    said = moved.remember("The parser has three passes.", moved.owner, project="github.com/org/repo", kind="fact")
+    assert (said.ref, said.status) == (id_of(9), "active")

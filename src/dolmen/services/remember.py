@@ -248,11 +248,19 @@ def _duplicate(tx: Tx, actor: Actor, item: NewMemory, twin: Memory, replaced: Se
         tx.keys.put(actor.vault, actor.connection, item.key, twin.id, tx.now)
     others = [old for old in replaced if old.id != twin.id]
     done: list[str] = []
-    if decide(actor, twin.kind, *(old.kind for old in others))[0] == "apply":
+    if decide(actor, twin.kind, *(old.kind for old in others))[0] == "apply" and not _persons(tx, actor, twin):
         if twin.status == "proposed":
             twin = _activate(tx, actor, item, twin, others)
         done = [supersede(tx, actor, old, twin.id).id for old in others]
     return replace(_answer(twin, "duplicate"), superseded=tuple(done))
+
+
+def _persons(tx: Tx, actor: Actor, twin: Memory) -> bool:
+    """Whether it waits for a person because of what it is, such as extracted (C-275), and not because its writer may
+    only suggest: no agent's word decides about it then."""
+    if actor.human or twin.status != "proposed":
+        return False
+    return any(p.status == "pending" and p.because != "mode" for p in tx.proposals.for_memory(actor.vault, twin.id))
 
 
 def _activate(tx: Tx, actor: Actor, item: NewMemory, twin: Memory, replaced: Sequence[Memory]) -> Memory:
