@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dolmen.models.contract import ModelUnavailable
+from dolmen.models.memory import Rest
 
 if TYPE_CHECKING:
     from dolmen.models.contract import Vector, Vectors
@@ -44,6 +45,7 @@ class LocalEmbedder:
         self._encoder: Encoder | None = None
         self._failure: ModelUnavailable | None = None
         self._warming: threading.Thread | None = None
+        self._rest = Rest()
         self._question = lru_cache(maxsize=QUERY_CACHE)(self._encode_query)
 
     @property
@@ -85,6 +87,8 @@ class LocalEmbedder:
         except (RuntimeError, MemoryError, OSError) as failure:
             _log.exception("embedding failed")
             raise ModelUnavailable(f"{self.model} failed on this text ({type(failure).__name__})") from failure
+        finally:
+            self._rest.worked()
 
     def _loaded(self) -> Encoder:
         encoder = self._encoder

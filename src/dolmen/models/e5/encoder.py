@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from importlib import resources
@@ -18,6 +16,7 @@ from dolmen.models.e5 import DIM, installed
 from dolmen.models.e5.questions import Questions, babble
 from dolmen.models.e5.tokenizer import Tokenizer
 from dolmen.models.e5.weights import BLOCK, BLOCK_WEIGHTS, WeightsFile
+from dolmen.models.memory import give_back
 from dolmen.models.vectors import unit
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class E5Encoder:
             )
         file = WeightsFile(path)
         encoder = cls(Tokenizer(file.vocabulary), WordTable(file), _session(file, threads))
-        _return_free_memory()
+        give_back()
         return encoder
 
     def documents(self, texts: Sequence[str]) -> Vectors:
@@ -104,12 +103,6 @@ class WordTable:
         quantized = np.concatenate([halves & 15, halves >> 4], 2).astype(np.float32) - 8
         words: NDArray[np.float32] = (quantized * blocks["scale"].astype(np.float32)[..., None]).reshape(len(ids), DIM)
         return words + self._positions[: len(ids)]
-
-
-def _return_free_memory() -> None:
-    """Gives what loading needed back to the system: about 20 MB, which glibc alone would keep."""
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:

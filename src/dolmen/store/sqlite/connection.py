@@ -31,7 +31,7 @@ def connect(path: Path, *, writable: bool, durable: bool = True) -> apsw.Connect
         # Idle memory counts: every client of an agent holds a connection or two, so the cache stays small and the file
         # is not mapped. secure_delete: what was purged leaves no bytes in the file.
         connection.execute(
-            f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -4000;"
+            f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -2000;"
             f"PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA secure_delete = ON;"
             f"PRAGMA wal_autocheckpoint = {WAL_PAGES}; PRAGMA recursive_triggers = OFF; PRAGMA trusted_schema = OFF"
         ).fetchall()  # a cursor stops at each statement that gives rows
