@@ -56,6 +56,19 @@ def test_codex_as_recorded() -> None:
     assert [text for kind, text in found if kind == "start"] == ["new", "resume"]
 
 
+def test_qwen_as_recorded_takes_what_was_typed_and_not_what_a_tool_gave_back() -> None:
+    assert [kind for kind, _ in kinds("qwen", "qwen-0.24.4")] == ["start", "prompt", "answer"]
+    payload = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "<tool result>"}
+    assert adapter("qwen").read(payload).text == ""
+    assert adapter("qwen").read({**payload, "submitted_prompt": "Make it retry"}).text == "Make it retry"
+
+
+def test_the_opencode_plugin_as_recorded() -> None:
+    found = kinds("opencode", "opencode-1.18.33")
+    assert [kind for kind, _ in found] == ["start", "prompt", "answer"]
+    assert found[0] == ("start", "clear"), "its context is no part of the stored conversation"
+
+
 def test_gemini_as_recorded_does_not_take_its_own_context_for_a_prompt() -> None:
     assert kinds("gemini", "gemini-0.61.0") == [
         ("start", "new"),

@@ -29,7 +29,7 @@ def test_the_page_has_the_lines_of_the_program(recipe: Recipe) -> None:
 def test_every_client_has_a_line_for_each_way() -> None:
     assert {recipe.client for recipe in recipes()} == {*NAMES, "any other client"}
     assert {recipe.client for recipe in stdio_recipes()} == NAMES
-    assert {place.client for place in PLACES} == NAMES
+    assert {place.client for place in PLACES} >= NAMES, "`install` knows more of them"
 
 
 @pytest.mark.parametrize("recipe", SHOWN, ids=identity)

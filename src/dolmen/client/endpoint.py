@@ -24,7 +24,7 @@ class Endpoint:
     agent: str = ""
     """The name to go by where no key gives another."""
     named: bool = False
-    """Whether somebody named it; if not, it is where a server of this machine would be."""
+    """Whether it is another place than where a server of this machine would be."""
 
     @property
     def destination(self) -> str:
@@ -35,12 +35,13 @@ class Endpoint:
 def find(client: str, settings: Settings) -> Endpoint:
     """The endpoint of a client: as the settings say (`url`, `key`), else as `dolmen install` entered it, else this
     machine's own server."""
-    entry = load().get(client)
-    if not settings.url and isinstance(entry, dict) and entry.get("url"):
-        return Endpoint(str(entry["url"]), str(entry.get("key") or "") or settings.key, client, named=True)
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
     local = f"http://{host}:{settings.port}/mcp"
-    return Endpoint(settings.url or local, settings.key, client, named=bool(settings.url))
+    url, key = settings.url, settings.key
+    entry = load().get(client)
+    if not url and isinstance(entry, dict) and entry.get("url"):
+        url, key = str(entry["url"]), str(entry.get("key") or "") or key
+    return Endpoint(url or local, key, client, named=url not in ("", local))
 
 
 def file() -> Path:

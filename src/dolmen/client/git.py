@@ -177,7 +177,7 @@ def _roots(directory: Path) -> tuple[str, ...]:
 
 
 def _override(directory: Path, toplevel: Path | None) -> str | None:
-    """The nearest of `OVERRIDE_FILES` between the directory and the top of its repository, or, outside one, the home."""
+    """The nearest of `OVERRIDE_FILES` from the directory up to the top of its repository, or, outside one, the home."""
     last = toplevel.resolve() if toplevel else Path.home()
     place = directory.resolve()
     while True:

@@ -60,8 +60,8 @@ class Log:
     file: Path
 
     @classmethod
-    def of(cls, client: str, session: str) -> Log:
-        return cls(places.root() / "sessions" / f"{places.name_of(client, session)}.jsonl")
+    def of(cls, session: str) -> Log:
+        return cls(places.root() / "sessions" / f"{places.name_of(session)}.jsonl")
 
     def read(self) -> Session:
         """What the log says; lines that cannot be read say nothing."""

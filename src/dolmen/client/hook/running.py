@@ -65,12 +65,13 @@ class Run:
     # ---------------------------------------------------------------------------------------------------------- start
     def _start(self, event: Event) -> str:
         directory = _directory(event)
-        written = Log.of(self.adapter.client, event.session)
+        written = Log.of(event.session)
         session = written.read()
         identity, warning = self._bound(written, session, directory, event)
         log.prune()
         # A resumed session has its context in its transcript; a compacted or cleared one has lost it.
-        wanted = (not session.contexts or event.source in ("clear", "compact")) and written.claim(session.contexts)
+        wanted = not session.contexts or event.source in ("clear", "compact")
+        wanted = wanted and (not event.session or written.claim(session.contexts))
         try:
             self.harvest(written)
             self.deliver(DELIVERY, AT_ONCE)
@@ -83,7 +84,7 @@ class Run:
                 written.release(session.contexts)
             said = f"Memory is not available in this session. {error.message} {error.fix}" if wanted else ""
             return self.adapter.say(event, "", _joined(warning, said))
-        if wanted:
+        if wanted and event.session:
             self._add(written, "context", text=context if event.later else "")
         return self.adapter.say(event, "" if event.later else context, warning)
 
@@ -97,7 +98,7 @@ class Run:
             identity, warning = self.identity(directory), ""
         except DolmenError as error:
             identity, warning = ProjectIdentity(None, "none", error.message), f"{error.message} {error.fix}"
-        if identity.project or not session.bound:
+        if event.session and (identity.project or not session.bound):
             facts = {"client": self.adapter.client, "session": event.session, "directory": str(directory)}
             self._add(written, "bind", **facts, project=identity.project, parents=list(identity.parents))
         return identity, _joined(warning, self.renamed(identity))
@@ -123,7 +124,7 @@ class Run:
 
     def _record(self, event: Event) -> tuple[Log, Session]:
         """Adds the text to the log, without the network; sessions outside a project are not recorded (C-217)."""
-        written = Log.of(self.adapter.client, event.session)
+        written = Log.of(event.session)
         session = written.read()
         directory = _directory(event)
         if not event.session:
@@ -145,7 +146,7 @@ class Run:
 
     # ------------------------------------------------------------------------------------------------------------ end
     def _end(self, event: Event) -> None:
-        written = Log.of(self.adapter.client, event.session)
+        written = Log.of(event.session)
         if self.sum_up(written):
             try:
                 self.deliver(LAST_DELIVERY, 1, only=event.session)

@@ -12,6 +12,8 @@ _SERVE, _MEMORY, _VAULT, _STORE, _HELP = "Serve agents", "Memories", "Who and wh
 COMMANDS = {
     "serve": Entry("serve:serve", _SERVE, "Serve agents over HTTP, and say how to connect them."),
     "mcp": Entry("mcp:mcp", _SERVE, "Serve one agent over standard input and output."),
+    "install": Entry("install:install", _SERVE, "Set clients up: the MCP server and session hooks."),
+    "uninstall": Entry("install:uninstall", _SERVE, "Take out of clients what `dolmen install` wrote."),
     "hook": Entry("hook:hook", _SERVE, "Give an agent's session its context and keep what it was about."),
     "memory": Entry("memory:memory", _MEMORY, "Find, show, add, change and remove memories."),
     "review": Entry("review:review", _MEMORY, "Decide about what agents proposed."),

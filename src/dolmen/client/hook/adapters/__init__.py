@@ -11,7 +11,7 @@ MODULES: Mapping[str, str] = {
     "claude-code": "claude",
     "codex": "codex",
     "gemini": "gemini",
-    "qwen": "claude",
+    "qwen": "qwen",
     "cursor": "cursor",
     "copilot": "copilot",
     "vscode": "copilot",

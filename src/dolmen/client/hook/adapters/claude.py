@@ -1,4 +1,4 @@
-"""Claude Code, and Qwen Code, which speaks the same.
+"""Claude Code, whose form of payloads and answers several others have taken over.
 
 Recorded from Claude Code 2.1.197; tests/client/recorded has the payloads. A resumed session keeps the context in its
 transcript, a compacted one gets SessionStart with source `compact`, a cleared one a new session id.

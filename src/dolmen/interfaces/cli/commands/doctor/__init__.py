@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from dolmen.interfaces.cli.commands.doctor import clients, machine, model, server, store
+from dolmen.interfaces.cli.commands.doctor import clients, hooks, machine, model, server, store
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, Level
 from dolmen.interfaces.cli.exits import FAILED
 from dolmen.interfaces.cli.here import Here, command
@@ -51,3 +51,4 @@ def _examine(here: Here, *, quick: bool) -> Iterator[Finding]:
     yield from server.server(settings)
     yield from machine.logs(settings)
     yield from clients.clients(settings)
+    yield from hooks.hooks(settings)

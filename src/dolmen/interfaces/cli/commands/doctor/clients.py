@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,38 +14,19 @@ from urllib.parse import urlsplit
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, Level, ok, warn
 from dolmen.interfaces.cli.commands.doctor.server import tools
 from dolmen.interfaces.clients import PLACES
+from dolmen.interfaces.clients.places import place
 
 if TYPE_CHECKING:
     from dolmen.settings import Settings
 
 
-_TABLES = ("mcpServers", "mcp_servers", "servers")
+_TABLES = ("mcpServers", "mcp_servers", "servers", "mcp")
 """The key under which a client lists its servers."""
 
 
 def files(home: Path, here: Path) -> list[tuple[str, Path]]:
     """(client, file) for this user and for the working directory, whether the file is there or not."""
-    return [(place.client, _path(name, home, here)) for place in PLACES for name in place.files]
-
-
-def _path(name: str, home: Path, here: Path) -> Path:
-    """`~/…` and `./…`, and where this system keeps what Linux keeps in ~/.config."""
-    start, _, rest = name.partition("/")
-    if start == ".":
-        return here / rest
-    if rest.startswith(".codex/") and (moved := os.environ.get("CODEX_HOME")):
-        return Path(moved) / rest.removeprefix(".codex/")
-    if rest.startswith(".config/"):
-        return _configuration(home) / rest.removeprefix(".config/")
-    return home / rest
-
-
-def _configuration(home: Path) -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support"
-    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    return [(each.client, place(name, home, here)) for each in PLACES for name in each.files]
 
 
 def clients(settings: Settings) -> Iterator[Finding]:
@@ -55,12 +35,12 @@ def clients(settings: Settings) -> Iterator[Finding]:
         if path.is_file():
             seen.setdefault(client, []).extend(_look(client, path, settings))
     if not seen:
-        yield ok("clients", "no client's configuration found; `dolmen serve` prints what to enter")
+        yield ok("clients", "no client's configuration found; `dolmen install` sets it up")
     for client, findings in seen.items():
         if findings:
             yield from dict.fromkeys(findings)
         else:
-            yield ok("clients", f"{client} does not know Dolmen yet; `dolmen serve` prints what to enter")
+            yield ok("clients", f"{client} does not know Dolmen yet; `dolmen install` sets it up")
 
 
 def _look(client: str, path: Path, settings: Settings) -> Iterator[Finding]:
@@ -118,7 +98,9 @@ _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)\}")
 def _judge(server: Mapping[str, Any], name: str, settings: Settings) -> Judgement | None:
     """Whether an entry is Dolmen's, and whether it works; None for another server."""
     url = str(server.get("url") or server.get("httpUrl") or server.get("serverUrl") or "")
-    words = [str(server.get("command") or ""), *map(str, server.get("args") or ())]
+    command = server.get("command") or ""
+    started = list(map(str, command)) if isinstance(command, list) else [str(command)]
+    words = [*started, *map(str, server.get("args") or ())]
     if url:
         judged = _judge_url(url, name, settings)
         return None if judged is _OTHER else judged or _tried(url, server)

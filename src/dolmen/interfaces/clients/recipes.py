@@ -1,4 +1,4 @@
-"""How each client is connected. The one place: `dolmen serve`, `dolmen doctor` and docs/how-to/clients.md read it."""
+"""What a person runs, or writes where, to connect each client."""
 
 from __future__ import annotations
 
@@ -28,24 +28,6 @@ class Recipe:
     @property
     def is_command(self) -> bool:
         return not self.file
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a client keeps what it was told, for `doctor`."""
-
-    client: str
-    files: tuple[str, ...]
-    """`~/…` in the home directory, `./…` in the project."""
-
-
-PLACES = (
-    Place("Claude Code", ("~/.claude.json", "./.mcp.json")),
-    Place("Codex", ("~/.codex/config.toml",)),
-    Place("Cursor", ("~/.cursor/mcp.json", "./.cursor/mcp.json")),
-    Place("VS Code", ("~/.config/Code/User/mcp.json", "./.vscode/mcp.json")),
-    Place("Gemini CLI", ("~/.gemini/settings.json", "./.gemini/settings.json")),
-)
 
 
 def recipes(url: str = DEFAULT_URL, *, with_key: bool = False, key: str = KEY_SHOWN) -> tuple[Recipe, ...]:
