@@ -27,9 +27,11 @@ from dolmen.services.recording import audit, queue, reason_text, refuse_secrets,
 from dolmen.services.remember import store_one
 from dolmen.services.requests import Edit, Edited, EditOp, Linked, NewMemory, Outcome, Verified
 from dolmen.services.runtime import Runtime
-from dolmen.services.scoping import existing, ref_id
+from dolmen.services.scoping import existing, ref_id, refuse_block
 from dolmen.store.contract import Tx
 
+_OF_A_BLOCK = {"importance", "pinned", "case", "source"}
+"""Fields that a block of a note has of its own; the others come from the note."""
 EDITABLE = ("kind", "title", "folder", "tags", "importance", "pinned", "ttl_seconds", "case", "source")
 
 
@@ -52,6 +54,8 @@ def edit(rt: Runtime, actor: Actor, request: Edit) -> Edited:
     [embedded] = embed(rt.embedder, texts, rt.options.inline_embeddings) or [NOTHING]
     with rt.store.write() as tx:
         memory = existing(tx, actor, request.ref)
+        if request.op == "restore" or (request.op == "amend" and (content is not None or set(fields) - _OF_A_BLOCK)):
+            refuse_block(tx, memory)
         _fresh(memory, request.expected_sha)
         _possible(memory, request.op, content)
         after = fields.get("kind", memory.kind)

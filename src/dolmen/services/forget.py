@@ -14,6 +14,7 @@ from dolmen.domain.text import fold
 from dolmen.domain.values import Actor
 from dolmen.services import purging
 from dolmen.services.checking import refs
+from dolmen.services.notes import removing
 from dolmen.services.purging import Traces
 from dolmen.services.recording import audit, queue, reason_text, revise
 from dolmen.services.requests import Forget, ForgetMode, Forgotten
@@ -41,6 +42,8 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
         DolmenError: `not-found`; `invalid-argument` without a target.
     """
     require(actor, "write")
+    if request.ref and not request.refs and not request.query and removing.names_a_note(rt, actor, request.ref):
+        return _note(rt, actor, request)
     reason = reason_text(request.reason)
     if request.mode == "purge":
         rt.journal.flush()  # recalls that are not written yet may name what goes
@@ -64,10 +67,20 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
             proposal = queue(tx, actor, "forget", because, pending[0], payload, reason, pending)
             return replace(answer, outcome="queued", proposal=proposal.id, because=because)
         purging.remove(tx, actor.vault, traces)
-        forget_in(tx, actor, pending, request.mode, reason)
+        needle = _needle(request.query) if request.query and request.mode == "purge" else ""
+        forget_in(tx, actor, pending, request.mode, reason, needle, traces.notes)
     if request.mode == "purge":
         scrub(rt)
     return replace(answer, outcome="purged" if request.mode == "purge" else "deleted")
+
+
+def _note(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
+    if request.mode == "purge":
+        rt.journal.flush()
+    answer = removing.forget_note(rt, actor, request)
+    if answer.outcome == "purged":
+        scrub(rt)
+    return answer
 
 
 def scrub(rt: Runtime) -> None:
@@ -78,10 +91,28 @@ def scrub(rt: Runtime) -> None:
         _log.warning("the purged bytes are still in the store's files: %s", error.message)
 
 
-def forget_in(tx: Tx, actor: Actor, memories: Sequence[Memory], mode: ForgetMode, reason: str = "") -> None:
-    """Forgets memories in the caller's transaction."""
+def forget_in(
+    tx: Tx,
+    actor: Actor,
+    memories: Sequence[Memory],
+    mode: ForgetMode,
+    reason: str = "",
+    needle: str = "",
+    notes: Sequence[str] = (),
+) -> None:
+    """Forgets memories in the caller's transaction; blocks leave the notes that they stand in.
+
+    Args:
+        needle: the folded words of a purge by words.
+        notes: ids of further notes that hold them.
+    """
     if mode == "purge":
+        cuts = removing.cuts_of(tx, memories, needle)
         tx.memories.purge(actor.vault, [m.id for m in memories])
+        removing.cut(tx, actor, cuts, needle, notes)
+    elif mode == "soft":
+        removing.remove_blocks(tx, actor, [m for m in memories if m.note and m.status != "deleted"], reason)
+        memories = [m for m in memories if not m.note]
     for memory in memories:
         if mode == "soft":
             revise(tx, actor, memory, "forget", reason, status="deleted", attrs=_first(memory, actor, reason))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dolmen.domain.memory import Memory
 from dolmen.domain.text import fold
+from dolmen.services.notes.removing import notes_with
 from dolmen.services.recording import strings
 from dolmen.store.contract import Filter, Tx
 
@@ -21,6 +22,8 @@ class Traces:
     events: tuple[str, ...] = ()
     feedbacks: tuple[str, ...] = ()
     proposals: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Notes that hold them, also in a heading, a property, a name or their past."""
     shown: tuple[str, ...] = ()
 
 
@@ -57,7 +60,9 @@ def traces(tx: Tx, vault: str, needle: str) -> Traces:
     events = [e for e in tx.journal.recalled(vault) if _within(needle, e.query)]
     feedbacks = [f for f in tx.journal.feedbacks(vault) if _within(needle, (f.reason, f.refs))]
     proposals = [p for p in tx.proposals.stream(vault) if _within(needle, (p.reason, p.decision_note, p.payload))]
+    notes = notes_with(tx, vault, needle)
     shown = (
+        *(f"note: {note.permalink}" for note in notes),
         *(f"asked: {e.query}" for e in events),
         *(f"said: {f.reason}" for f in feedbacks),
         *(f"proposed: {p.op} {p.memory or ''}" for p in proposals),
@@ -66,6 +71,7 @@ def traces(tx: Tx, vault: str, needle: str) -> Traces:
         tuple(e.id for e in events),
         tuple(f.id for f in feedbacks),
         tuple(p.id for p in proposals),
+        tuple(note.id for note in notes),
         tuple(line[:_EXCERPT] for line in shown),
     )
 

@@ -17,6 +17,7 @@ from dolmen.services.forget import forget_in, scrub
 from dolmen.services.indexing import NOTHING
 from dolmen.services.notes import proposing
 from dolmen.services.notes.marking import mark_in
+from dolmen.services.notes.removing import applied
 from dolmen.services.recording import audit, reason_text, revise
 from dolmen.services.remember import store_one, supersede
 from dolmen.services.requests import ReviewItem
@@ -198,6 +199,8 @@ def _apply_restore(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> Non
 
 
 def _apply_forget(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    if applied(tx, actor, proposal.payload, proposing.place_of(tx, proposal)):
+        return
     found = tx.memories.many(actor.vault, list(proposal.payload.get("refs", ())))
     forget_in(tx, actor, list(found.values()), proposal.payload["mode"], proposal.reason)
 

@@ -7,6 +7,7 @@ from typing import Any
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import scope_of
 from dolmen.domain.memory import Memory
+from dolmen.domain.note import address, parse_ref
 from dolmen.domain.text import clean
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.store.contract import Filter, Tx
@@ -60,10 +61,37 @@ def existing(tx: Tx, actor: Actor, ref: str, what: str = "Memory") -> Memory:
     Raises:
         DolmenError: `not-found`, also for another vault's memory.
     """
-    memory = tx.memories.get(actor.vault, ref_id(ref))
+    memory = _of_block(tx, actor, ref) if "#blk_" in ref else tx.memories.get(actor.vault, ref_id(ref))
     if memory is None:
         raise not_found(what, ref)
     return memory
+
+
+def _of_block(tx: Tx, actor: Actor, ref: str) -> Memory | None:
+    """The memory that a block of a note is, by its address."""
+    place = parse_ref(clean(ref)[0])
+    note = None if place is None else tx.notes.at_address(actor.vault, place.permalink)
+    if place is None or note is None:
+        return None
+    return next((m for m in tx.memories.blocks(actor.vault, note.id) if m.block == place.block), None)
+
+
+def refuse_block(tx: Tx, memory: Memory) -> None:
+    """Refuses to change the words of a memory that stand in a note: they are changed there.
+
+    Raises:
+        DolmenError: `conflict` with the address of the block.
+    """
+    note = tx.notes.get(memory.vault, memory.note) if memory.note else None
+    if note is None:
+        return
+    ref = address(note.permalink, memory.block)
+    raise DolmenError(
+        "conflict",
+        f"Memory {memory.id} is a block of the note {note.permalink}; its words stand there.",
+        f"Change it there: edit with op replace_block and ref {ref}; restore the note to bring back what it was.",
+        ref=ref,
+    )
 
 
 def ref_id(ref: str) -> str:

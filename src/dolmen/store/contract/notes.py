@@ -95,8 +95,12 @@ class Notes(Protocol):
         """Import: writes the row, its revisions and the addresses that it had as they are. False, and nothing written,
         when its id or its address is already taken."""
 
-    def rewrite(self, note: Note, revisions: Sequence[NoteRevision]) -> None:
-        """Puts other words into a note and its past without leaving the old ones: for a purge. Versions stay."""
+    def rewrite(self, note: Note, revisions: Sequence[NoteRevision], forget: Sequence[str] = ()) -> None:
+        """Puts other words into a note and its past without leaving the old ones: for a purge. Versions stay.
+
+        Args:
+            forget: addresses that it had, as keys, which lead nowhere from now on.
+        """
 
     def purge(self, vault: str, ids: Sequence[str]) -> None:
         """Destroys the rows, revisions, former addresses and proposals. The blocks are the caller's to purge, after."""

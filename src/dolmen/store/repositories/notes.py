@@ -100,11 +100,13 @@ class NoteRepository:
             self._session.run(self._sql["alias"], {"vault": note.vault, "id": note.id, "address_key": key(address)})
         return True
 
-    def rewrite(self, note: Note, revisions: Sequence[NoteRevision]) -> None:
+    def rewrite(self, note: Note, revisions: Sequence[NoteRevision], forget: Sequence[str] = ()) -> None:
         self._session.run(self._sql["rewrite"], self._params(note))
         for revision in revisions:
             params = self._params(revision.note) | {"reason": revision.reason}
             self._session.run(self._sql["rewrite_revision"], params)
+        for address in forget:
+            self._session.run(self._sql["unalias"], {"vault": note.vault, "id": note.id, "address_key": address})
 
     def purge(self, vault: str, ids: Sequence[str]) -> None:
         for chunk in chunks(ids):
