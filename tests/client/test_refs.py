@@ -91,7 +91,7 @@ def test_what_is_nowhere_is_reported_so_that_it_can_be_looked_for_later(shop: Ch
 def test_a_name_that_is_defined_in_many_places_means_none_of_them(shop: Checkout) -> None:
     shop.commit(**{f"pkg__f{n}_py": "def total(): pass\n" for n in range(6)})
     assert seen(shop, [ANYWHERE]).checks == [Check("", "total")]
-    shop.commit(**{f"pkg__g{n}_py": "total = 1\n" for n in range(20)})
+    shop.commit(**{f"pkg__g{n}_py": "total = 1\n" for n in range(50)})
     assert seen(shop, [ANYWHERE]).passed_over == {"unclear": 1}
 
 

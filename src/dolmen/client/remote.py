@@ -9,11 +9,14 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dolmen.client.endpoint import Endpoint
 from dolmen.domain.errors import MEANINGS, Code, DolmenError
+
+if TYPE_CHECKING:
+    from dolmen.client.refs.desk import Desk
 
 SESSION_META = "dolmen/session_id"
 CONNECT = 0.5
@@ -40,6 +43,11 @@ class Remote:
         except (OSError, ValueError):
             return False
         return True
+
+    def desk(self) -> Desk:
+        from dolmen.client.refs.desk import Served
+
+        return Served(self.endpoint.url, self.endpoint.key)
 
     def close(self) -> None:
         """Each call has its own connection."""

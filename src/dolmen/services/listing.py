@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Kind, Memory, Status
 from dolmen.domain.values import Actor
+from dolmen.services.code.views import become
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import visible
 from dolmen.store.contract import Order
@@ -33,6 +35,8 @@ class ListRequest:
     order: Order = "newest"
     limit: int = 20
     cursor: str | None = None
+    stale: bool = False
+    """Only those whose code has changed or is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class MemoryPage:
     memories: tuple[Memory, ...]
     cursor: str | None
     """Give it back for the next page; None at the end."""
+    code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For a page of stale ones: what has become of the code of each."""
 
 
 def memories(rt: Runtime, actor: Actor, request: ListRequest) -> MemoryPage:
@@ -66,10 +72,12 @@ def memories(rt: Runtime, actor: Actor, request: ListRequest) -> MemoryPage:
             since=request.since,
             until=request.until,
             include_expired=request.statuses != ("active",),
+            stale=request.stale,
         )
         found = tx.memories.select(sight, request.order, request.limit + 1, request.cursor)
-    shown = tuple(found[: request.limit])
-    return MemoryPage(shown, shown[-1].id if len(found) > request.limit else None)
+        shown = tuple(found[: request.limit])
+        code = {memory.id: become(tx, memory) for memory in shown} if request.stale else {}
+    return MemoryPage(shown, shown[-1].id if len(found) > request.limit else None, code)
 
 
 def full_ref(rt: Runtime, actor: Actor, part: str) -> str:

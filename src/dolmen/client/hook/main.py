@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dolmen.domain.identity import ProjectIdentity
     from dolmen.settings import Settings
 
+REFERENCES = 2.0
+"""Seconds for looking at the code that memories refer to."""
 INPUT_LIMIT = 16 * 1024 * 1024
 """Bytes of a payload; what is longer is not read as one."""
 HARD: Mapping[Kind, float] = {
@@ -123,7 +125,15 @@ class _Surroundings:
 
 
 def _check_references(memory: Callable[[], Memory], directory: Path, identity: ProjectIdentity) -> None:
-    """The place of the code references' check, which may take 2 seconds (C-224)."""
+    """Looks at the code that memories refer to, within two seconds (C-218, C-224); a session starts without it too."""
+    from dolmen.client.refs import sync
+
+    if identity.project is None:
+        return
+    try:
+        sync(memory().desk(), directory, identity.project, REFERENCES)
+    except Exception:  # whatever it is, the context matters more
+        return
 
 
 class _Output:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dolmen.client.hook.spool import Entry
 from dolmen.domain.errors import DolmenError
+
+if TYPE_CHECKING:
+    from dolmen.client.refs.desk import Desk
 
 BUDGET = 1500
 """Tokens of the context (C-218)."""
@@ -23,6 +26,9 @@ class Memory(Protocol):
 
     def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "") -> dict[str, Any]:
         """The result of a tool of the core toolset. Raises DolmenError: `unavailable` when nothing answers."""
+
+    def desk(self) -> Desk:
+        """What it knows of the code that memories refer to."""
 
     def close(self) -> None: ...
 

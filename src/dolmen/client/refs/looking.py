@@ -14,7 +14,7 @@ from dolmen.domain.code import Check, Target, may_define, qualified, scheme, val
 
 FILE = "blob"
 """The scheme of a file's hash: git's own."""
-CANDIDATES = 20
+CANDIDATES = 50
 """Files that are searched for a definition; a name that more mention is too common to be told apart."""
 PLACES = 5
 """Files in which a name without a file may be defined; defined in more, nobody knows which one is meant."""

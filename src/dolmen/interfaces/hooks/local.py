@@ -8,6 +8,7 @@ from typing import Any
 
 from dolmen.app import App, open_app
 from dolmen.interfaces.cli.here import store_file
+from dolmen.interfaces.desk import LocalDesk
 from dolmen.interfaces.mcp.toolsets.core import sessions
 from dolmen.services.accounts import local_actor
 from dolmen.settings import Settings
@@ -29,6 +30,10 @@ class LocalMemory:
     def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "") -> dict[str, Any]:
         actor = local_actor(self.app.runtime, agent=self.agent, mode=self.app.settings.mode)
         return _HANDLERS[tool](self.app.runtime, replace(actor, session=session or actor.session), dict(arguments))
+
+    def desk(self) -> LocalDesk:
+        actor = local_actor(self.app.runtime, agent=self.agent, mode=self.app.settings.mode)
+        return LocalDesk(self.app.runtime, actor)
 
     def close(self) -> None:
         self.app.close()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from dolmen.interfaces.cli.commands.doctor import clients, hooks, machine, model, server, store
+from dolmen.interfaces.cli.commands.doctor import clients, hooks, machine, model, server, store, symbols
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, Level
 from dolmen.interfaces.cli.exits import FAILED
 from dolmen.interfaces.cli.here import Here, command
@@ -46,6 +46,7 @@ def _examine(here: Here, *, quick: bool) -> Iterator[Finding]:
     yield from machine.computer(settings)
     yield from store.store(here)
     yield from model.model(settings, quick=quick)
+    yield from symbols.symbols()
     yield from model.reranker(settings, quick=quick)
     yield from model.chat(settings, quick=quick)
     yield from server.server(settings)

@@ -23,6 +23,7 @@ _ORDERS = ("newest", "oldest", "changed", "importance")
 @options.filters
 @click.option("--folder", metavar="PATH", help="Only in this folder and below.")
 @click.option("--status", "statuses", multiple=True, type=click.Choice([*STATUSES, "any"]), help="[default: active]")
+@click.option("--stale", is_flag=True, help="Only those whose code has changed or is gone.")
 @click.option("--order", type=click.Choice(_ORDERS), default="newest", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True)
 @click.option("--cursor", metavar="REF", help="Go on after this memory, the last of the page before.")
@@ -37,6 +38,7 @@ def list_(
     until: str | None,
     folder: str | None,
     statuses: tuple[str, ...],
+    stale: bool,
     order: Any,
     limit: int,
     cursor: str | None,
@@ -55,15 +57,22 @@ def list_(
             until=_time(here, rt, until, "end"),
             order=order,
             limit=limit,
+            stale=stale,
             cursor=full_ref(rt, actor, cursor) if cursor else None,
         )
         page = memories(rt, actor, request)
     out = here.out
-    rows = [present.row(out, each) for each in page.memories]
+    rows = [_with_code(present.row(out, each), page.code.get(each.id, ())) for each in page.memories]
     lines = out.listing(present.headings(out), rows, "No memories here.")
-    out.result({"memories": present.plain(page.memories), "cursor": page.cursor}, lines)
+    code = {"code": present.plain(page.code)} if stale else {}
+    out.result({"memories": present.plain(page.memories), "cursor": page.cursor, **code}, lines)
     if page.cursor and not out.as_json:
         out.note(f"There are more: --cursor {present.short(page.cursor)}")
+
+
+def _with_code(row: tuple[str, ...], code: tuple[str, ...]) -> tuple[str, ...]:
+    """A row with what has become of the code before the text."""
+    return (*row[:-1], f"[{'; '.join(code)}] {row[-1]}") if code else row
 
 
 def _statuses(given: tuple[str, ...]) -> Any:
@@ -191,6 +200,7 @@ def _claim_lines(here: Here, claim: Claim, now: int) -> list[str]:
         lines.append(out.dim(f"  … a part; `dolmen memory show {present.short(claim.ref)}` shows the whole"))
     if claim.also:
         lines.append(out.dim(f"  the same: {', '.join(map(present.short, claim.also))}"))
+    lines += [out.style(f"  {each}", fg="yellow") for each in claim.code]
     if claim.explain:
         lines.append(out.dim(f"  {dict(claim.explain)}"))
     return lines
@@ -208,15 +218,30 @@ def show(here: Here, ref: str) -> None:
         found = read(rt, actor, full_ref(rt, actor, ref), "links")
     out = here.out
     lines = [*present.facts(out, found.memory, found.sha), "", *found.memory.text.splitlines()]
+    if found.code_refs:
+        lines += ["", *map(_reference, found.code_refs)]
     if found.links:
         lines += ["", *(_edge(found.memory.id, link) for link in found.links)]
     if found.proposals:
         lines += ["", f"waits for a decision: {', '.join(map(present.short, found.proposals))} (`dolmen review`)"]
     links = present.plain(found.links)
     out.result(
-        {"memory": present.plain(found.memory), "sha": found.sha, "links": links, "proposals": list(found.proposals)},
+        {
+            "memory": present.plain(found.memory),
+            "sha": found.sha,
+            "links": links,
+            "code_refs": present.plain(found.code_refs),
+            "proposals": list(found.proposals),
+        },
         lines,
     )
+
+
+def _reference(view: Any) -> str:
+    what = " in ".join(filter(None, (view.symbol, view.path)))
+    seen = f" at {view.checked_commit[:12]}" if view.checked_commit else ""
+    now = f", now {view.resolved_path}" if view.resolved_path and view.path else ""
+    return f"code  {what}: {view.state}{seen}{now}"
 
 
 def _edge(ref: str, link: Any) -> str:
