@@ -18,6 +18,7 @@ import click
 from dolmen.domain.code import CodeRef
 from dolmen.domain.errors import MEANINGS
 from dolmen.domain.memory import Case, Link, Memory, Revision
+from dolmen.domain.note import Note, NoteRevision
 from dolmen.domain.proposal import Proposal
 from dolmen.interfaces.cli.exits import BY_CODE
 from dolmen.interfaces.cli.exits import MEANINGS as EXIT_MEANINGS
@@ -205,6 +206,8 @@ def _type(schema: Mapping[str, Any]) -> str:
 # --------------------------------------------------------------------------------------------------------------- export
 def export() -> str:
     lines: dict[str, type] = {
+        "note": Note,
+        "revision (in `revisions` of a note)": NoteRevision,
         "memory": Memory,
         "revision (in `revisions` of a memory)": Revision,
         "case (in a memory)": Case,
@@ -220,7 +223,8 @@ def export() -> str:
         `{{"format": "{FORMAT}", "version": {VERSION}, …}}` with the program, the time, the number of memories and what
         is left out; the last is `{{"type": "end", "counts": {{…}}}}`, so that a file that was cut off is noticed. Times
         are microseconds since 1970-01-01T00:00:00Z, UTC. Besides the types below there are `alias` (`old`, `new`:
-        scopes) and `setting` (`key`, `value`). Unknown types and fields are refused by an import, line by line.
+        scopes) and `setting` (`key`, `value`); a note has its former addresses in `aliases`. Unknown types and fields
+        are refused by an import, line by line.
         """),
         "## What is left out",
         table(("what", "why"), EXCLUDED.items()),

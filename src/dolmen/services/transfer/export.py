@@ -16,6 +16,7 @@ from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import EVERY_PROJECT, visible
 from dolmen.services.transfer import lines
 from dolmen.services.transfer.lines import FORMAT, VERSION
+from dolmen.services.transfer.notes import note_line
 from dolmen.services.upkeep import OWN_SETTINGS
 from dolmen.store.contract import Tx
 
@@ -63,6 +64,12 @@ def _content(tx: Tx, actor: Actor) -> Iterator[dict[str, Any]]:
     vault = actor.vault
     for old, new in sorted(tx.scopes.aliases(vault).items()):
         yield {"type": "alias", "old": old, "new": new}
+    names: dict[str, list[str]] = {}
+    for name, note_id in tx.notes.aliases(vault).items():
+        names.setdefault(note_id, []).append(name)
+    for note in tx.notes.stream(vault):
+        past = tx.notes.revisions(vault, note.id) if note.version > 1 else []
+        yield note_line(note, past, names.get(note.id, ()))
     for memory in tx.memories.stream(vault):
         revisions = tx.memories.revisions(vault, memory.id) if memory.version > 1 else []
         yield lines.memory_line(memory, revisions)

@@ -11,7 +11,7 @@ from typing import Any
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import project_of
-from dolmen.domain.memory import Link, Memory
+from dolmen.domain.memory import Link, Memory, Revision
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
 from dolmen.services.code.catching_up import DONE as CODE_REFS_READ
@@ -21,6 +21,7 @@ from dolmen.services.recording import audit, refuse_secrets, revise, strings
 from dolmen.services.runtime import Runtime
 from dolmen.services.transfer import kenfold, lines
 from dolmen.services.transfer.lines import FORMAT, VERSION
+from dolmen.services.transfer.notes import take_note
 from dolmen.services.upkeep import OWN_SETTINGS
 from dolmen.store.contract import Tx
 
@@ -165,8 +166,10 @@ class _Run:
         self._elsewhere: dict[str, str] = {}
         """Ids of the file whose statement is here under another id."""
         self._seen: Counter[str] = Counter()
+        self._homes: dict[str, str] = {}
+        """Ids of notes of the file that are here under another id."""
         self._new: set[str] = set()
-        """Memories that a dry run would have written; later lines may name them."""
+        """Memories and notes that a dry run would have written; later lines may name them."""
 
     def take(self, tx: Tx, number: int, line: Any) -> None:
         try:
@@ -202,6 +205,8 @@ class _Run:
         key = content_key(memory.text)
         if tx.memories.get(memory.vault, memory.id) is not None:
             return False
+        if memory.note:
+            return self._block(tx, memory, revisions, key)
         if memory.status in _SERVED:
             twin = tx.memories.by_content(memory.vault, memory.scope, memory.label, memory.kind, key)
             if twin is not None and twin.expires_at is not None and twin.expires_at <= tx.now:
@@ -212,6 +217,28 @@ class _Run:
                 return False
         memory = self._here(memory)
         if not tx.memories.restore(memory, revisions, key):
+            return False
+        rebuild(tx, memory, revisions)
+        self._new.add(memory.id)
+        return True
+
+    def note(self, tx: Tx, line: Mapping[str, Any]) -> bool:
+        id = take_note(tx, self._actor.vault, line, self._homes)
+        if id is not None:
+            self._new.add(id)
+        return id is not None
+
+    def _block(self, tx: Tx, memory: Memory, revisions: Sequence[Revision], key: str) -> bool:
+        """A block goes with its note: into the one of the file, or it is what the one that is here says already."""
+        home = self._homes.get(memory.note)
+        if home is not None:
+            here = [m for m in tx.memories.blocks(memory.vault, home) if m.block == memory.block]
+            if here:
+                self._elsewhere[memory.id] = here[0].id
+            return False
+        if tx.notes.get(memory.vault, memory.note) is None and memory.note not in self._new:
+            raise DolmenError("not-found", f"The note of the block {memory.id} is not here.", "Import the note first.")
+        if not tx.memories.restore(self._here(memory), revisions, key):
             return False
         rebuild(tx, memory, revisions)
         self._new.add(memory.id)
@@ -262,7 +289,10 @@ class _Run:
         memory = self._elsewhere.get(proposal.memory or "", proposal.memory)
         if memory in self._new and tx.memories.get(self._actor.vault, memory) is None:  # a dry run has rolled it back
             return True
-        tx.proposals.add(replace(proposal, memory=memory))
+        note = self._homes.get(proposal.note or "", proposal.note)
+        if note in self._new and tx.notes.get(self._actor.vault, note) is None:
+            return True
+        tx.proposals.add(replace(proposal, memory=memory, note=note))
         return True
 
     def feedback(self, tx: Tx, line: Mapping[str, Any]) -> bool:
@@ -298,6 +328,7 @@ class _Run:
 
 _TAKE: Mapping[str, Callable[[_Run, Tx, Mapping[str, Any]], bool]] = {
     "alias": _Run.alias,
+    "note": _Run.note,
     "memory": _Run.memory,
     "link": _Run.link,
     "code_ref": _Run.code_ref,

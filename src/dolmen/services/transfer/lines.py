@@ -21,6 +21,7 @@ from dolmen.domain.memory import (
     Revision,
     Trust,
 )
+from dolmen.domain.note import SOURCE_LIMIT
 from dolmen.domain.proposal import Proposal, ProposalOp, ProposalStatus
 from dolmen.domain.text import clean
 from dolmen.store.contract import Feedback
@@ -184,7 +185,7 @@ def memory_of(line: object, vault: str, what: str = "memory") -> tuple[Memory, l
         vault=vault,
         scope=_scope(read.text("scope", MISSING)),
         kind=read.choice("kind", KINDS),
-        text=read.text("text", MISSING),
+        text=read.text("text", MISSING, limit=SOURCE_LIMIT if read.has("note") else CONTENT_LIMIT),
         status=read.choice("status", STATUSES, "active"),
         trust=read.choice("trust", get_args(Trust), "agent"),
         verification=read.choice("verification", VERIFICATIONS, "accepted"),
