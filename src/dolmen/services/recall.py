@@ -9,7 +9,7 @@ from typing import Any
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory, Status
-from dolmen.domain.packing import REF_OVERHEAD, clamp, pack
+from dolmen.domain.packing import EXCERPT, REF_OVERHEAD, clamp, pack
 from dolmen.domain.values import Actor
 from dolmen.services.answer.conflicts import conflicts_of
 from dolmen.services.answer.copies import NAMED, Grouped, without_copies
@@ -116,7 +116,8 @@ def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, 
     distinct = _distinct(request, result, place.shown + request.limit + 1, place.at)
     start = place.start([found.memory for found in distinct.heads])
     page = distinct.heads[start : start + request.limit]
-    spans = tx.index.spans(sight.vault, [f.passage for f in page if f.passage])
+    long = [f.passage for f in page if f.passage and len(result.memories[f.memory].text) > EXCERPT]
+    spans = tx.index.spans(sight.vault, long) if long else {}
     links = links_of(tx, sight.vault, [f.memory for f in page]) if "links" in request.include else {}
     claims = [
         replace(

@@ -16,15 +16,14 @@ WHERE vault_id = :vault AND source_id = :source AND rel = :rel AND target = :tar
 -- One edge.
 DELETE FROM link WHERE vault_id = :vault AND source_id = :source AND rel = :rel AND target = :target;
 
--- name: out
--- Edges that start at some memories.
-SELECT source_id, rel, target, weight, created_at, agent FROM link
-WHERE vault_id = :vault AND source_id IN (:ids...) ORDER BY created_at, source_id, rel, target;
-
--- name: into
--- Edges that end at some memories.
-SELECT source_id, rel, target, weight, created_at, agent FROM link
-WHERE vault_id = :vault AND target IN (:ids...) ORDER BY created_at, source_id, rel, target;
+-- name: around
+-- Edges that start at some memories, then those that end at one; what does both comes twice.
+SELECT source_id, rel, target, weight, created_at, agent, 0 AS side FROM link
+WHERE vault_id = :vault AND source_id IN (:ids...)
+UNION ALL
+SELECT source_id, rel, target, weight, created_at, agent, 1 AS side FROM link
+WHERE vault_id = :vault AND target IN (:ids...)
+ORDER BY side, created_at, source_id, rel, target;
 
 -- name: stream
 -- Every edge of the vault.

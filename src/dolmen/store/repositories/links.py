@@ -40,9 +40,8 @@ class LinkRepository:
     def around(self, vault: str, ids: Sequence[str]) -> list[Link]:
         found: dict[Row, None] = {}
         for chunk in chunks(ids):
-            for name in ("out", "into"):
-                query, params = self._sql[name].spread(ids=chunk)
-                found |= dict.fromkeys(self._session.all(query, params | {"vault": vault}))
+            query, params = self._sql["around"].spread(ids=chunk)
+            found |= dict.fromkeys([row[:6] for row in self._session.all(query, params | {"vault": vault})])
         return [Link(*row) for row in found]
 
     def stream(self, vault: str) -> Iterator[Link]:
