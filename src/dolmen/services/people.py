@@ -13,6 +13,7 @@ from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.values import DAY, HOUR, MINUTE, Actor, Mode
 from dolmen.services import passwords
 from dolmen.services.accounts import ensure_vault, hashed
+from dolmen.services.oauth.clients import UNAPPROVED_FOR
 from dolmen.services.recording import audit
 from dolmen.store.contract import Browser, EntryLink, Person, Tx
 
@@ -206,6 +207,16 @@ def sign_out(rt: Runtime, secret: str) -> None:
         tx.people.close(hashed(secret))
 
 
+def forget_old(rt: Runtime) -> int:
+    """Forgets browsers, links, codes and tokens that hold no more, and clients that nobody let in; returns how many."""
+    with rt.store.write() as tx:
+        return _trim(tx) + tx.oauth.trim(tx.now, tx.now - UNAPPROVED_FOR)
+
+
+def _trim(tx: Tx) -> int:
+    return tx.people.trim(tx.now - IDLE, tx.now - LONGEST, tx.now - DAY, tx.now)
+
+
 def _count_guess(tx: Tx, subject: str, most: int) -> None:
     """Counts a guess before it is known whether it is right, so that many at once are not more than one after the
     other."""
@@ -228,7 +239,7 @@ def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
 
 def _open(tx: Tx, person: Person) -> str:
     secret = secrets.token_urlsafe(32)
-    tx.people.trim(tx.now - IDLE, tx.now - LONGEST, tx.now - DAY, tx.now)
+    _trim(tx)
     tx.people.open(Browser(person.vault, person.id, tx.now, tx.now), hashed(secret))
     return secret
 

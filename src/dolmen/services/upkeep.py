@@ -12,6 +12,7 @@ from dolmen.domain.memory import STATUSES
 from dolmen.domain.text import ANALYZER_VERSION
 from dolmen.domain.values import DAY, HOUR, SECOND, Actor
 from dolmen.services import backfill as _backfill
+from dolmen.services import people
 from dolmen.services.code.catching_up import catch_up
 from dolmen.services.rebuilding import rebuild
 from dolmen.services.recording import audit, revise
@@ -229,6 +230,7 @@ class Upkeep:
                 tx.accounts.set(vault, _TIDIED, ticket)
         expire(self._rt)
         trim(self._rt, self._keep)
+        people.forget_old(self._rt)
         catch_up(self._rt)
         self._rt.store.tidy()
         self._finish_reindex()

@@ -82,6 +82,16 @@ class Settings:
     public_url: str = _row(
         "text", "", "Server", "The URL under which clients reach the server, when a proxy stands before it."
     )
+    trusted_proxies: tuple[str, ...] = _row(
+        "list", (), "Server",
+        "Addresses and networks of proxies whose `X-Forwarded-For` is believed: `127.0.0.1`, `10.0.0.0/8`.",
+    )  # fmt: skip
+    oauth: bool = _row(
+        "switch", True, "Server", "Where a public URL is set, people and hosted clients sign in there (OAuth 2.1)."
+    )
+    oauth_dcr: bool = _row(
+        "switch", True, "Server", "Clients may register themselves; those with a client id document need not."
+    )
     auth: Auth = _row(
         "text", "auto", "Server",
         "Who may connect over HTTP. `auto`: on a loopback address without a public URL, programs on this machine "

@@ -21,6 +21,7 @@ COMMANDS = {
     "extract": Entry("extract:extract", _MEMORY, "Look for memories in session summaries, with the chat model."),
     "demo": Entry("demo:demo", _MEMORY, "Load a small example memory and recall from it."),
     "key": Entry("key:key", _VAULT, "Make, list and revoke the keys of agents."),
+    "person": Entry("person:person", _VAULT, "Invite, list and remove the people who sign in on the web."),
     "project": Entry("project:project", _VAULT, "List projects, name this one, join a renamed one."),
     "export": Entry("transfer:export_", _STORE, "Write everything that was remembered to a file."),
     "import": Entry("transfer:import_", _STORE, "Read in what `dolmen export` wrote."),

@@ -63,6 +63,7 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
         routes=[
             *(Route(path, endpoint) for path in ("/mcp", "/mcp/", "/mcp/{toolset}", "/mcp/{toolset}/")),
             *rest.routes(door, endpoint.limits),
+            *_sign_in(rt, door),
             Route("/health", surroundings.health),
             Route("/metrics", surroundings.metrics),
             Route("/{path:path}", _nothing_here, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
@@ -73,6 +74,20 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
             Middleware(Guard, hosts),
         ],
         lifespan=lifespan,
+    )
+
+
+def _sign_in(rt: Runtime, door: Door) -> list[Route]:
+    """The pages and calls of signing in: where there is a public address to come back to."""
+    if not door.options.base:
+        return []
+    from dolmen.interfaces.http.oauth.routes import routes
+
+    return routes(
+        rt,
+        door.options.base,
+        address=lambda request: door.address(request.scope),
+        registration=door.options.registration,
     )
 
 
@@ -137,7 +152,8 @@ class _Mcp:
             await refusal(error)(scope, receive, send)
 
     def _actor(self, scope: Scope) -> Actor:
-        return self.door.actor(Headers(scope=scope), scope["query_string"].decode("latin-1"), client=client_of(scope))
+        query = scope["query_string"].decode("latin-1")
+        return self.door.actor(Headers(scope=scope), query, client=self.door.address(scope), path=scope["path"])
 
     def _endpoint(self, scope: Scope, actor: Actor) -> Body:
         asked = scope["path_params"].get("toolset")
@@ -149,11 +165,6 @@ class _Mcp:
                 f"Use /mcp, or /mcp/ and one of: {', '.join(self.endpoints)}.",
             )
         return self.endpoints[toolset]
-
-
-def client_of(scope: Scope) -> str:
-    """The address that a request came from."""
-    return scope["client"][0] if scope.get("client") else ""
 
 
 def _no_sessions() -> Refusal:
@@ -194,7 +205,7 @@ class _Surroundings:
         return Response(self._metrics.text(), media_type=CONTENT_TYPE)
 
     def _known(self, request: Request) -> bool:
-        return self.door.knows(request.headers, client=client_of(request.scope))
+        return self.door.knows(request.headers, client=self.door.address(request.scope))
 
 
 async def _nothing_here(request: Request) -> Response:

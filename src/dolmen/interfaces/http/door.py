@@ -8,16 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qs
 
+from starlette.types import Scope
+
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.interfaces.http.hosts import HostPolicy, keyless
 from dolmen.interfaces.http.limits import Limits, refused
+from dolmen.interfaces.http.oauth.metadata import challenge
 from dolmen.interfaces.http.options import HttpOptions
+from dolmen.interfaces.http.proxies import Proxies
 from dolmen.interfaces.http.responses import Refusal
-from dolmen.services import accounts
+from dolmen.services import accounts, oauth
 from dolmen.services.runtime import Runtime
 
+MCP = "/mcp"
 PROJECT_HEADER, AGENT_HEADER = "dolmen-project", "dolmen-agent"
 """What a client may say about itself. A key's own agent name stands whatever the header says."""
 
@@ -39,12 +44,14 @@ class Door:
     options: HttpOptions
     hosts: HostPolicy
     failures: Limits = field(init=False)
+    _proxies: Proxies = field(init=False)
 
     def __post_init__(self) -> None:
+        self._proxies = Proxies.of(self.options.trusted_proxies)
         self.failures = Limits(self.options.failures, 0, _too_many_failures)
 
-    def actor(self, headers: Mapping[str, str], query: str = "", *, client: str = "") -> Actor:
-        """The actor of a request from the address `client`.
+    def actor(self, headers: Mapping[str, str], query: str = "", *, client: str = "", path: str = MCP) -> Actor:
+        """The actor of a request for `path` from the address `client`.
 
         A valid key always comes in: other programs may share its address, behind a proxy even the whole world.
 
@@ -53,12 +60,16 @@ class Door:
                 a project header that names none.
         """
         try:
-            return self._actor(headers, query)
+            return self._actor(headers, query, path)
         except DolmenError as error:
             if error.code != "unauthorized":
                 raise
             with self.failures.request(client, time.monotonic()):
-                raise
+                raise self._challenged(error, path, presented="authorization" in headers) from None
+
+    def address(self, scope: Scope) -> str:
+        """Where a request came from."""
+        return self._proxies.address(scope)
 
     def knows(self, headers: Mapping[str, str], *, client: str) -> bool:
         """Whether the request could come in. One that does not try to is no failure."""
@@ -75,10 +86,10 @@ class Door:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return accounts.remembered(self.rt, token.strip()) if scheme else self.rt.at_home()
 
-    def _actor(self, headers: Mapping[str, str], query: str) -> Actor:
+    def _actor(self, headers: Mapping[str, str], query: str, path: str) -> Actor:
         credential = headers.get("authorization")
         if credential is not None:
-            actor = accounts.authenticate(self.rt, _bearer(credential))
+            actor = self._by_credential(_bearer(credential), path)
         elif self.open(headers):
             actor = accounts.local_actor(
                 self.rt,
@@ -92,6 +103,18 @@ class Door:
             actor = replace(actor, mode="read")
         project = headers.get(PROJECT_HEADER) or parse_qs(query).get("project", [""])[0]
         return _in_project(actor, project) if project.strip() else actor
+
+    def _by_credential(self, secret: str, path: str) -> Actor:
+        if self.options.base and secret.startswith(oauth.ACCESS_PREFIX):
+            return oauth.authenticate(self.rt, secret, self.options.base + path.rstrip("/"))
+        return accounts.authenticate(self.rt, secret)
+
+    def _challenged(self, error: DolmenError, path: str, *, presented: bool) -> DolmenError:
+        """The refusal, with where to sign in when that is possible here (C-295)."""
+        if not self.options.base:
+            return error
+        found = challenge(self.options.base, self.options.base + path.rstrip("/"), presented=presented)
+        return Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": found})
 
     def open(self, headers: Mapping[str, str]) -> bool:
         """Whether this request may come without a key: it is this machine's own, and came directly."""

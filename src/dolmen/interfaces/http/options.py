@@ -22,7 +22,13 @@ class HttpOptions:
     auth: Auth = "auto"
     """`auto`: without a key on loopback unless there is a public URL, else with one; see `hosts.keyless`."""
     public_url: str = ""
-    """Where clients reach it through a proxy: its host and origin are accepted."""
+    """Where clients reach it through a proxy: its host and origin are accepted, and people sign in there."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks whose word is taken for where a request came from."""
+    sign_in: bool = True
+    """Where there is a public address, people and clients sign in there."""
+    registration: bool = True
+    """Clients may register themselves (RFC 7591)."""
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     rate_limit: int = 600
@@ -49,3 +55,8 @@ class HttpOptions:
     """No sessions: any process answers any request, and nothing is kept between two."""
     json_response: bool = True
     """Answers come as one JSON object; False streams them, which only tools that report progress need."""
+
+    @property
+    def base(self) -> str:
+        """The public address where people and clients sign in, without a slash at its end; empty where nobody does."""
+        return self.public_url.strip().rstrip("/") if self.sign_in else ""

@@ -2,9 +2,10 @@
 
 from dolmen.services.oauth.clients import document_client, register, registered_client
 from dolmen.services.oauth.granting import Consent, Request, consent
-from dolmen.services.oauth.tokens import Tokens, authenticate, redeem, refresh, revoke
+from dolmen.services.oauth.tokens import ACCESS_PREFIX, Tokens, authenticate, redeem, refresh, revoke
 
 __all__ = [
+    "ACCESS_PREFIX",
     "Consent",
     "Request",
     "Tokens",

@@ -111,7 +111,7 @@ def list_(here: Here, every: bool) -> None:
             each.agent,
             each.mode,
             each.toolset,
-            f"dlm_…{each.hint}",
+            f"dlm_…{each.hint}" if each.hint else "sign-in",
             each.project or "-",
             _state(each, now),
             out.dim(out.when(each.last_used_at) if each.last_used_at else "never"),
@@ -124,6 +124,10 @@ def list_(here: Here, every: bool) -> None:
     headings = ("id", "agent", "mode", "toolset", "key", "project", "state", out.in_zone("used"), "ends", "label")
     none = "No key is valid; --all shows the others." if found else "No keys yet: `dolmen key create AGENT` makes one."
     out.result({"keys": value}, out.listing(headings, rows, none))
+
+
+def _spoken(connection: Connection) -> str:
+    return f"the key dlm_…{connection.hint}" if connection.hint else "the sign-in"
 
 
 def _state(connection: Connection, now: int) -> str:
@@ -149,7 +153,7 @@ def revoke(here: Here, id: str, yes: bool) -> None:
 
     with here.vault() as (rt, actor):
         connection = _named(keys(rt, actor), id)
-        here.confirm(f"End the key dlm_…{connection.hint} of {connection.agent}?", yes=yes)
+        here.confirm(f"End {_spoken(connection)} of {connection.agent}?", yes=yes)
         revoked = end(rt, actor, connection.id)
     here.out.result(present.plain(revoked), [f"{present.short(revoked.id)} revoked: {revoked.agent}"])
 

@@ -72,6 +72,9 @@ def http_options(settings: Settings) -> HttpOptions:
         port=settings.port,
         auth=settings.auth,
         public_url=settings.public_url,
+        trusted_proxies=settings.trusted_proxies,
+        sign_in=settings.oauth,
+        registration=settings.oauth_dcr,
         allowed_hosts=settings.allowed_hosts,
         allowed_origins=settings.allowed_origins,
         rate_limit=settings.rate_limit,
@@ -195,12 +198,27 @@ def _announce(here: Here, app: App, options: HttpOptions, port: int) -> None:
         f"  model   {model}: {why}",
         f"  access  {_access(with_key)}",
         *(f"  also at {each}" for each in _elsewhere(options, port)),
+        *_first_entry(app, options),
         *(f"  {out.style('!', fg='yellow')} {warning}" for warning in info.warnings),
         "",
         *connect_lines(here, url, with_key=with_key),
         out.dim("Ctrl-C ends it. `dolmen doctor` finds what is wrong, `dolmen demo` shows what it is for."),
     ]
     out.result({}, lines)
+
+
+def _first_entry(app: App, options: HttpOptions) -> list[str]:
+    """How the owner chooses a password, as long as there is none: a fresh link at each start."""
+    if not options.base:
+        return []
+    from dolmen.services import people
+    from dolmen.services.accounts import local_actor
+
+    owner = people.needs_setup(app.runtime)
+    if owner is None:
+        return []
+    secret = people.entry_link(app.runtime, local_actor(app.runtime, agent="cli", human=True), owner.id)
+    return [f"  sign-in {options.base}/enter/{secret} lets the owner choose a password, once, within a day"]
 
 
 def _elsewhere(options: HttpOptions, port: int) -> list[str]:

@@ -78,8 +78,7 @@ class Endpoint:
             return JSONResponse(await anyio.to_thread.run_sync(handler, self._door.rt, actor, asked))
 
     def _actor(self, scope: Scope) -> Actor:
-        client = scope["client"][0] if scope.get("client") else ""
-        return self._door.actor(Headers(scope=scope), client=client)
+        return self._door.actor(Headers(scope=scope), client=self._door.address(scope))
 
     async def _body(self, scope: Scope, receive: Receive) -> Any:
         if scope["method"] != "POST":

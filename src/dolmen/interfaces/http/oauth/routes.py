@@ -1,0 +1,77 @@
+"""Where the sign-in is reached: metadata, the calls of clients, the pages of people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.oauth import Resources
+from dolmen.domain.values import SERVED
+from dolmen.interfaces.http.limits import Limits
+from dolmen.interfaces.http.oauth import metadata
+from dolmen.interfaces.http.oauth.assertion import Assertions
+from dolmen.interfaces.http.oauth.consent import ConsentPage
+from dolmen.interfaces.http.oauth.endpoints import Endpoints, answered
+from dolmen.interfaces.http.oauth.fetching import Fetcher
+from dolmen.interfaces.http.oauth.known import KnownClients
+from dolmen.interfaces.http.responses import refusal
+from dolmen.interfaces.http.web.browser import Cookie
+from dolmen.interfaces.http.web.entering import Entering
+from dolmen.interfaces.http.web.pages import style
+from dolmen.services.runtime import Runtime
+
+PER_MINUTE = 60
+"""Requests of strangers for these places, per address."""
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def routes(
+    rt: Runtime,
+    base: str,
+    *,
+    address: Callable[[Request], str],
+    registration: bool = True,
+    fetcher: Fetcher | None = None,
+) -> list[Route]:
+    """The routes of a server whose public address is `base`."""
+    base = base.rstrip("/")
+    fetcher = fetcher or Fetcher()
+    resources = Resources(base, SERVED)
+    clients = KnownClients(rt, fetcher)
+    endpoints = Endpoints(rt, base, resources, clients, Assertions(base, fetcher), registration)
+    entering = Entering(rt, base, Cookie(base.startswith("https://"), urlsplit(base).path or "/"), address)
+    consent = ConsentPage(base, resources, clients, entering)
+    limits = Limits(PER_MINUTE, 0)
+
+    def limited(endpoint: Endpoint) -> Endpoint:
+        async def admitted(request: Request) -> Response:
+            try:
+                with limits.request(address(request), time.monotonic()):
+                    return await endpoint(request)
+            except DolmenError as error:
+                return refusal(error)
+
+        return admitted
+
+    return [
+        Route(metadata.PROTECTED, endpoints.resource),
+        Route(metadata.PROTECTED + "/{path:path}", endpoints.resource),
+        Route(metadata.SERVER, endpoints.server),
+        Route(metadata.OPENID, endpoints.server),
+        Route("/oauth/register", limited(answered(endpoints.register)), methods=["POST"]),
+        Route("/oauth/token", limited(answered(endpoints.token)), methods=["POST"]),
+        Route("/oauth/revoke", limited(answered(endpoints.revoke)), methods=["POST"]),
+        Route("/oauth/authorize", limited(consent.authorize), methods=["GET", "POST"]),
+        Route("/sign-in", limited(entering.sign_in), methods=["GET", "POST"]),
+        Route("/sign-out", limited(entering.sign_out), methods=["POST"]),
+        Route("/enter/{link}", limited(entering.enter), methods=["GET", "POST"]),
+        Route("/home", limited(entering.home)),
+        Route("/web/style.css", style),
+    ]

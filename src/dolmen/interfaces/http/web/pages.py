@@ -1,0 +1,77 @@
+"""Rendering: one page a call, every value escaped, with headers under which a browser does nothing but show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from dolmen.interfaces.http.web.language import preferred, words
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def page(
+    request: Request,
+    name: str,
+    values: Mapping[str, Any],
+    *,
+    base: str,
+    status: int = 200,
+    leads_to: str = "",
+) -> Response:
+    """A page in the language of its reader.
+
+    Args:
+        base: the public address of the server.
+        leads_to: an address beyond this server to which an answer to the page's form sends the browser on.
+    """
+    language = preferred(request.headers.get("accept-language", ""))
+    known = words(language)
+
+    def say(sentence: str, **filled: str) -> str:
+        return known[sentence].format(**filled)
+
+    shown = {"problem": "", **values, "language": language, "say": say, "base_path": urlsplit(base).path.rstrip("/")}
+    html = _templates().get_template(f"{name}.html").render(shown)
+    policy = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    headers = {**_HEADERS, "Content-Security-Policy": f"{policy} {_source(leads_to)}".rstrip()}
+    return HTMLResponse(html, status, {**headers, "Content-Language": language, "Vary": "Accept-Language, Cookie"})
+
+
+async def style(_: Request) -> Response:
+    """The one style sheet."""
+    headers = {"Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}
+    return Response(_read("style.css"), media_type="text/css", headers=headers)
+
+
+def _source(address: str) -> str:
+    """An address as the policy names places: its origin, or an app's own scheme."""
+    parts = urlsplit(address)
+    if parts.scheme in ("http", "https"):
+        return f"{parts.scheme}://{parts.netloc}"
+    return f"{parts.scheme}:" if parts.scheme else ""
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+@cache
+def _read(name: str) -> str:
+    return (files("dolmen.interfaces.http.web") / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,43 @@
+"""Where a request came from, behind proxies."""
+
+from __future__ import annotations
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.http.proxies import Proxies
+
+TRUSTED = Proxies.of(["10.0.0.0/8", "127.0.0.1", "fd00::/8"])
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        ("198.51.100.7", [], "198.51.100.7"),
+        ("198.51.100.7", ["203.0.113.9"], "198.51.100.7"),
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["203.0.113.9"], "203.0.113.9"),
+        ("10.0.0.1", ["1.1.1.1, 203.0.113.9"], "203.0.113.9"),
+        ("10.0.0.1", ["1.1.1.1", "203.0.113.9, 10.0.0.2"], "203.0.113.9"),
+        ("::ffff:10.0.0.1", ["2001:db8::9"], "2001:db8::9"),
+        ("fd00::1", ["10.0.0.3"], "10.0.0.3"),
+        ("10.0.0.1", ["nonsense"], "10.0.0.1"),
+        ("10.0.0.1", ["nonsense, 10.0.0.2"], "10.0.0.2"),
+        ("10.0.0.1", [""], "10.0.0.1"),
+        ("", ["203.0.113.9"], ""),
+    ],
+)
+def test_only_trusted_proxies_say_where_a_request_came_from(peer: str, forwarded: list[str], address: str) -> None:
+    headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
+    scope = {"type": "http", "headers": headers, "client": (peer, 1) if peer else None}
+    assert TRUSTED.address(scope) == address
+
+
+def test_without_trusted_proxies_the_header_says_nothing() -> None:
+    scope = {"type": "http", "headers": [(b"x-forwarded-for", b"203.0.113.9")], "client": ("127.0.0.1", 1)}
+    assert Proxies().address(scope) == "127.0.0.1"
+
+
+def test_what_is_no_address_is_refused_at_the_start() -> None:
+    with pytest.raises(DolmenError, match="TRUSTED_PROXIES"):
+        Proxies.of(["proxy.local"])
