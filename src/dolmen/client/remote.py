@@ -52,8 +52,10 @@ class Remote:
     def close(self) -> None:
         """Each call has its own connection."""
 
-    def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "") -> dict[str, Any]:
-        """The structured result of a tool of the core toolset.
+    def call(
+        self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "", toolset: str = "core"
+    ) -> dict[str, Any]:
+        """The structured result of a tool.
 
         Args:
             seconds: how long connecting, waiting and reading may take together.
@@ -65,7 +67,8 @@ class Remote:
         params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
         if session:
             params["_meta"] = {SESSION_META: session}
-        status, answer = self._post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, seconds)
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        status, answer = self._post(message, toolset, seconds)
         if isinstance(error := answer.get("error"), dict):
             raise _refusal(error, status)
         result = answer.get("result")
@@ -76,7 +79,7 @@ class Remote:
             raise _refusal(error, status)
         return content
 
-    def _post(self, message: Mapping[str, Any], seconds: float) -> tuple[int, dict[str, Any]]:
+    def _post(self, message: Mapping[str, Any], toolset: str, seconds: float) -> tuple[int, dict[str, Any]]:
         import http.client
 
         end = time.monotonic() + seconds
@@ -89,7 +92,7 @@ class Remote:
         try:
             connection.connect()
             connection.sock.settimeout(max(0.05, end - time.monotonic()))
-            connection.request("POST", _target(parts.path, parts.query), json.dumps(message), self._headers())
+            connection.request("POST", _target(parts.path, parts.query, toolset), json.dumps(message), self._headers())
             response = connection.getresponse()
             answer = json.loads(response.read(_MOST))
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -109,10 +112,10 @@ class Remote:
         return headers
 
 
-def _target(path: str, query: str) -> str:
-    """The core toolset's own address, whatever the server shows by default."""
+def _target(path: str, query: str, toolset: str) -> str:
+    """The toolset's own address, whatever the server shows by default."""
     path = path.rstrip("/") or "/mcp"
-    target = f"{path}/core" if path.endswith("/mcp") else path
+    target = f"{path}/{toolset}" if path.endswith("/mcp") else path
     return f"{target}?{query}" if query else target
 
 

@@ -101,7 +101,7 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
         "Kenfold's keys (`kf_…`) open nothing here: make one with `dolmen key create`.",
         "key",
     ),
-    _none("KENFOLD_STATE_DIR", "The hooks keep their state in the user's state directory."),
+    _none("KENFOLD_STATE_DIR", "The hooks keep their state in the user's data directory."),
     _none(
         "KENFOLD_DATABASE_URL",
         "It names Kenfold's own database, which Dolmen leaves alone: take the memories along with `kenfold export` and "

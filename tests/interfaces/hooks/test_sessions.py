@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -165,15 +166,23 @@ def test_what_was_written_for_one_server_is_not_sent_to_another(served: Served, 
     assert stored(served) == []
 
 
-def test_a_server_that_does_not_answer_costs_a_session_two_seconds_at_most(tmp_path: Path, shop: Path) -> None:
+@pytest.mark.parametrize("commits", [False, True], ids=["", "with code to check"])
+def test_a_server_that_does_not_answer_costs_a_session_two_seconds_at_most(
+    commits: bool, tmp_path: Path, shop: Path
+) -> None:
     """B102, B103: it accepts the connection and is silent."""
+    if commits:
+        (shop / "client.py").write_text("def retry(): ...\n")
+        author = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run(["git", "-C", str(shop), "add", "client.py"], check=True)
+        subprocess.run(["git", "-C", str(shop), *author, "commit", "-q", "-m", "first"], check=True)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen(8)
         hooked = Hooked(tmp_path / "home", f"http://127.0.0.1:{silent.getsockname()[1]}/mcp")
         said = hooked.run(start(cwd=str(shop)))
         assert said.code == 0
-        assert "no answer in time" in said.warning
+        assert "Memory is not available" in said.warning
         assert said.seconds < 3.5, "1.8 s of waiting and the start of a process on a busy machine"
         prompt = {"session_id": "s1", "cwd": str(shop), "hook_event_name": "UserPromptSubmit", "prompt": "Retry"}
         assert hooked.run(prompt).out == ""
@@ -379,6 +388,22 @@ def test_without_any_server_the_store_of_this_machine_answers(tmp_path: Path, sh
     assert hooked.spooled() == []
 
 
+def test_a_key_for_kenfolds_tools_alone_is_enough(serve: Serve, tmp_path: Path, shop: Path) -> None:
+    """C-217: whoever switched from Kenfold keeps such a key."""
+    served = serve(auth="keys")
+    tell(served, "Deploys happen on Tuesday", kind="decision")
+    hooked = Hooked(tmp_path / "home", served.url, served.key("claude-code", toolset="kenfold"))
+    said = hooked.run(start(cwd=str(shop)))
+    assert "- Deploys happen on Tuesday (project, cli, 20" in said.context
+    work(hooked, shop)
+    end(hooked, shop)
+    work(hooked, shop, "s1", "And log each attempt")
+    end(hooked, shop)
+    [summary] = stored(served)
+    assert (summary.session, summary.label) == ("s1", "session-summary")
+    assert hooked.spooled() == []
+
+
 def test_stored_text_cannot_close_the_frame_or_speak_as_an_instruction(
     served: Served, hooked: Hooked, shop: Path
 ) -> None:
@@ -392,8 +417,6 @@ def test_stored_text_cannot_close_the_frame_or_speak_as_an_instruction(
 
 def test_a_renamed_remote_is_an_offer_to_join_the_two(served: Served, hooked: Hooked, shop: Path) -> None:
     """B125: told once."""
-    import subprocess
-
     hooked.run(start(cwd=str(shop)))
     subprocess.run(["git", "-C", str(shop), "remote", "set-url", "origin", "git@github.com:acme/store.git"], check=True)
     said = hooked.run(start("s2", cwd=str(shop)))
@@ -405,8 +428,6 @@ def test_a_submodule_brings_the_project_around_it_along(
     served: Served, hooked: Hooked, shop: Path, tmp_path: Path
 ) -> None:
     """B121."""
-    import subprocess
-
     inner = repository(tmp_path / "inner", "git@github.com:acme/inner.git")
     git = ["git", "-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@example.com"]
     subprocess.run([*git, "-C", str(inner), "commit", "-q", "--allow-empty", "-m", "first"], check=True)

@@ -72,7 +72,7 @@ def _claim(claim: Mapping[str, Any]) -> str:
 
 def _aged(claim: Mapping[str, Any]) -> str:
     age = str(claim.get("age", ""))
-    return f"{age} ago" if age not in ("", "now") else age
+    return f"{age} ago" if age not in ("", "now") else age or str(claim.get("created", ""))[:10]
 
 
 def _doubt(claim: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -130,10 +131,12 @@ def _check_references(memory: Callable[[], Memory], directory: Path, identity: P
 
     if identity.project is None:
         return
+    began = time.monotonic()
     try:
         sync(memory().desk(), directory, identity.project, REFERENCES)
     except Exception:  # whatever it is, the context matters more
-        return
+        if time.monotonic() - began > REFERENCES / 2:
+            raise  # but a server that is silent is not asked a second time (B102)
 
 
 class _Output:

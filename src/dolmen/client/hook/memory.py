@@ -24,8 +24,11 @@ class Memory(Protocol):
     def where(self) -> str:
         """For people: an address, or a file."""
 
-    def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "") -> dict[str, Any]:
-        """The result of a tool of the core toolset. Raises DolmenError: `unavailable` when nothing answers."""
+    def call(
+        self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "", toolset: str = "core"
+    ) -> dict[str, Any]:
+        """The result of a tool. Raises DolmenError: `unavailable` when nothing answers, `forbidden` when the key is
+        for another toolset alone."""
 
     def desk(self) -> Desk:
         """What it knows of the code that memories refer to."""
@@ -34,12 +37,18 @@ class Memory(Protocol):
 
 
 def brief(memory: Memory, project: str | None, seconds: float) -> dict[str, Any]:
-    """What to know at the start of a session; user-wide without a project.
+    """What to know at the start of a session; user-wide without a project. A key for Kenfold's tools alone asks those.
 
     Raises:
         DolmenError
     """
-    return memory.call("context", {"project": project or "user", "budget_tokens": BUDGET}, seconds=seconds)
+    try:
+        return memory.call("context", {"project": project or "user", "budget_tokens": BUDGET}, seconds=seconds)
+    except DolmenError as error:
+        if error.code != "forbidden":
+            raise
+    arguments = {"budget_tokens": BUDGET, **({"project": project} if project else {})}
+    return _from_kenfold(memory.call("get_context", arguments, seconds=seconds, toolset="kenfold"))
 
 
 def save(memory: Memory, entry: Entry, seconds: float) -> None:
@@ -48,9 +57,32 @@ def save(memory: Memory, entry: Entry, seconds: float) -> None:
     Raises:
         DolmenError
     """
-    arguments = {"summary": entry.text, "project": entry.project}
-    answer = memory.call("reflect", arguments, seconds=seconds, session=entry.session[:SESSION])
+    session = entry.session[:SESSION]
+    try:
+        arguments = {"summary": entry.text, "project": entry.project}
+        answer = memory.call("reflect", arguments, seconds=seconds, session=session)
+    except DolmenError as error:
+        if error.code != "forbidden":
+            raise
+        kenfold = {"content": entry.text, "type": "episodic", "project": entry.project}
+        answer = memory.call("remember", kenfold, seconds=seconds, session=session, toolset="kenfold")
     results = answer.get("results")
-    error = results[0].get("error") if isinstance(results, list) and results else None
-    if isinstance(error, dict):
-        raise DolmenError(error.get("code", "internal"), str(error.get("message")), str(error.get("fix", "")))
+    refused = results[0].get("error") if isinstance(results, list) and results else None
+    if isinstance(refused, dict):
+        raise DolmenError(refused.get("code", "internal"), str(refused.get("message")), str(refused.get("fix", "")))
+
+
+def _from_kenfold(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A brief of Kenfold's tools in the words of the core's."""
+    told = dict(answer)
+    for name in ("preferences", "recent", "project", "relevant"):
+        views = answer.get(name)
+        told[name] = [_claim(view) for view in views if isinstance(view, Mapping)] if isinstance(views, list) else []
+    if isinstance(note := answer.get("handoff"), Mapping):
+        told["handoff"] = {**_claim(note), "summary": note.get("content"), "next_steps": note.get("next_steps")}
+    return told
+
+
+def _claim(view: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {"text": "content", "kind": "type", "agent": "source_agent", "trust": "trust", "stale": "stale"}
+    return {**{name: view.get(theirs) for name, theirs in facts.items()}, "created": view.get("created_at")}

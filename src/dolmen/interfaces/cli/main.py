@@ -24,7 +24,7 @@ COMMANDS = {
     "person": Entry("person:person", _VAULT, "Invite, list and remove the people who sign in on the web."),
     "project": Entry("project:project", _VAULT, "List projects, name this one, join a renamed one."),
     "export": Entry("transfer:export_", _STORE, "Write everything that was remembered to a file."),
-    "import": Entry("transfer:import_", _STORE, "Read in what `dolmen export` wrote."),
+    "import": Entry("transfer:import_", _STORE, "Read in what `dolmen export` or `kenfold export` wrote."),
     "reindex": Entry("upkeep:reindex", _STORE, "Make the search index and the vectors again."),
     "eval": Entry("evaluation:eval_", _STORE, "Measure how well recall works on your own memory."),
     "stats": Entry("upkeep:stats", _STORE, "Count memories, vectors, duplicates and noise."),

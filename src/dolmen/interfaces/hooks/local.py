@@ -27,7 +27,9 @@ class LocalMemory:
     def where(self) -> str:
         return self.app.settings.database
 
-    def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "") -> dict[str, Any]:
+    def call(
+        self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "", toolset: str = "core"
+    ) -> dict[str, Any]:
         actor = local_actor(self.app.runtime, agent=self.agent, mode=self.app.settings.mode)
         return _HANDLERS[tool](self.app.runtime, replace(actor, session=session or actor.session), dict(arguments))
 
