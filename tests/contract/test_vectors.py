@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -203,3 +205,28 @@ def test_limits_and_questions_of_another_size_find_nothing(desk: Desk) -> None:
 def test_the_past_beyond_every_memory_is_empty(desk: Desk) -> None:
     model = desk.embed(spread(many(desk, 3)))
     assert desk.nearest(desk.sight(as_of=START - DAY), model, unit(1)) == []
+
+
+def test_the_vectors_of_memories_come_back_as_they_were_given(desk: Desk) -> None:
+    one, two, none = desk.add("one"), desk.add("two"), desk.add("three")
+    given = {one.id: unit(1), two.id: unit(2)}
+    model = desk.embed(given)
+    other = desk.embed({none.id: unit(3)}, "other")
+    with desk.store.write() as tx:
+        long = desk.memory("first part, second part")
+        tx.memories.add(long, "long")
+        parts = [replace(passage(long, tx.now), ord=n) for n in range(2)]
+        tx.index.set_vectors("v", model, [(id, unit(9)) for id in tx.index.put("v", parts)])
+    every = [one.id, two.id, none.id, long.id, "not-here"]
+    with desk.store.read() as tx:
+        found = tx.index.vectors("v", model, every)
+        assert sorted(found) == sorted(given)
+        for id, vector in found.items():
+            assert float(vector @ given[id]) > 0.999
+            assert abs(float(vector @ vector) - 1) < 1e-3
+        assert list(tx.index.vectors("v", other, every)) == [none.id]
+        assert tx.index.vectors("w", model, every) == {}
+        assert tx.index.vectors("v", model, []) == {}
+    changed = desk.change(one, text="one more")
+    with desk.store.read() as tx:
+        assert changed.id not in tx.index.vectors("v", model, every)

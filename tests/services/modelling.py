@@ -20,8 +20,10 @@ def modelled(house: House, server: ChatServer, *, timeout: float = 5.0, **option
     """The house with a chat model at the server."""
     chat = HttpChat(ChatEndpoint(server.url, "tester", timeout=timeout))
     given = replace(house.rt.options, chat_timeout=timeout, extract_after=0, **options)
-    yield replace(house, rt=replace(house.rt, chat=chat, options=given))
-    chat.close()
+    try:
+        yield replace(house, rt=replace(house.rt, chat=chat, options=given))
+    finally:
+        chat.close()
 
 
 def read_sessions(rt: Runtime, **how: Any) -> Worked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import threading
 import time
@@ -71,8 +72,9 @@ def test_without_a_chat_model_nothing_is_scheduled_and_no_thread_runs(house: Hou
 
 
 def test_a_failure_is_told_and_the_next_round_goes_on(
-    house: House, server: ChatServer, caplog: pytest.LogCaptureFixture
+    house: House, server: ChatServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("dolmen.services.working"), "disabled", False)  # by an earlier test
     server.says = lambda body: 500
     with modelled(house, server) as home, caplog.at_level("INFO", "dolmen"):
         summary(home)

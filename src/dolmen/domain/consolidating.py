@@ -8,6 +8,7 @@ from typing import Literal
 from dolmen.domain.competing import competing, numbers, says_not
 from dolmen.domain.extraction import details
 from dolmen.domain.memory import Memory
+from dolmen.domain.statements import adds_nothing, other_value, statement
 from dolmen.domain.text import analyze, content_key, trigram_similarity, weight
 
 Verdict = Literal["duplicate", "conflict"]
@@ -30,32 +31,33 @@ class Judgement:
 def judged(a: Memory, b: Memory) -> Judgement | None:
     """What the rules alone say of two memories of one scope, whichever comes first; None when a reader has to decide.
 
-    A contradiction keeps the newer one. A duplicate may go only when every word of it that says something stands in the
-    other one too (C-267).
+    A contradiction keeps the newer one. A duplicate may go only when it adds nothing to the other (C-267).
     """
     older, newer = sorted((a, b), key=lambda memory: (memory.created_at, memory.id))
     if content_key(a.text) == content_key(b.text):
-        return _duplicate(older, newer, "the same words")
+        return _equals(older, newer, "the same words")
     if a.kind != b.kind:
         return None
     if reason := contradiction(a.text, b.text):
         return Judgement("conflict", newer, older, reason)
-    if trigram_similarity(a.text, b.text) < ALIKE:
-        return None
-    lacks_older, lacks_newer = _lacking(older.text, newer.text), _lacking(newer.text, older.text)
-    if not lacks_older and not lacks_newer:
-        return _duplicate(older, newer, "nearly the same words")
-    if not lacks_older:
+    first, second = statement(older.text), statement(newer.text)
+    old_goes = adds_nothing(first, second) and not lost(older, newer)
+    new_goes = adds_nothing(second, first) and not lost(newer, older)
+    if old_goes and new_goes:
+        return _equals(older, newer, "nearly the same words")
+    if old_goes:
         return Judgement("duplicate", newer, older, "the newer one says all of it and more")
-    if not lacks_newer:
+    if new_goes:
         return Judgement("duplicate", older, newer, "the older one says all of it and more")
     return None
 
 
 def contradiction(a: str, b: str) -> str | None:
-    """Why two statements cannot both hold, as far as words tell: a number or a negation differs and little else."""
+    """Why two statements cannot both hold, as far as words tell: all but one value, or all but a `not`, is the same."""
+    if other_value(statement(a), statement(b)):
+        return "different values"
     found = competing([(str(n), text, " ".join(dict.fromkeys(analyze(text)))) for n, text in enumerate((a, b))])
-    return found[0][2] if found else None
+    return "one says not" if found and found[0][2] == "one says not" else None
 
 
 def covered(text: str, by: str) -> bool:
@@ -69,7 +71,7 @@ def lost(drop: Memory, keep: Memory) -> frozenset[str]:
     return gone | {"not"} if says_not(drop.text) != says_not(keep.text) else gone
 
 
-def _duplicate(older: Memory, newer: Memory, why: str) -> Judgement:
+def _equals(older: Memory, newer: Memory, why: str) -> Judgement:
     """Of two equals: what a person wrote, then what somebody checked, then the longer, then the older one stays."""
     keep = max(newer, older, key=_standing)
     return Judgement("duplicate", keep, newer if keep is older else older, why)

@@ -57,6 +57,8 @@ HANDOFF = "handoff"
 """The written label of a note left for the next agent; kind `state`."""
 SUMMARY = "session-summary"
 """The written label of a session's summary; kind `episode`."""
+DIGEST = "session-digest"
+"""The written label of what stands for several old summaries; kind `episode`."""
 
 
 @dataclass(frozen=True, slots=True)

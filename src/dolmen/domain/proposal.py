@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 ProposalStatus = Literal["pending", "applied", "rejected", "withdrawn"]
 ProposalOp = Literal[
-    "remember", "amend", "supersede", "restore", "forget", "verify", "link", "handoff",
+    "remember", "amend", "supersede", "restore", "forget", "verify", "link", "handoff", "replace",
     "note_create", "note_edit", "note_move", "note_restore",
 ]  # fmt: skip
 
@@ -30,7 +30,8 @@ class Proposal:
     payload: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     because: str = ""
-    """Why it waits: `mode` (the connection may only suggest) or `kind` (preferences wait for a person, C-136)."""
+    """Why it waits: `mode` (the connection may only suggest), `kind` (preferences wait for a person, C-136), `purge`,
+    `extracted` (a model found it in a session), or what consolidation found: `duplicate`, `conflict`, `digest`."""
     status: ProposalStatus = "pending"
     agent: str = ""
     person: str = ""

@@ -210,6 +210,15 @@ def _apply_link(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
     tx.links.add(actor.vault, Link(memory.id, payload["rel"], payload["to"], payload["weight"], tx.now, proposal.agent))
 
 
+def _apply_replace(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
+    """One memory stands for another from now on (C-265): a duplicate, or the newer one of a contradiction."""
+    old, keep = _target(tx, actor, proposal), tx.memories.get(actor.vault, proposal.payload["by"])
+    if keep is None or keep.status != "active" or old.status != "active":
+        raise DolmenError("conflict", "One of the two memories is not active any more.", "Reject the proposal.")
+    supersede(tx, actor, old, keep.id, proposal.reason)
+    tx.links.add(actor.vault, Link(keep.id, "replaces", old.id, 1.0, tx.now, proposal.agent))
+
+
 def _apply_verify(rt: Runtime, tx: Tx, actor: Actor, proposal: Proposal) -> None:
     found = tx.memories.many(actor.vault, list(proposal.payload.get("refs", ())))
     mark_in(tx, actor, list(found.values()), proposal.payload["state"], proposal.reason)
@@ -232,4 +241,5 @@ _APPLY = {
     "note_edit": _apply_note,
     "note_move": _apply_note,
     "note_restore": _apply_note,
+    "replace": _apply_replace,
 }

@@ -56,6 +56,10 @@ def diff(tx: Tx, proposal: Proposal, touched: Mapping[str, Memory | None]) -> st
         to = tx.memories.get(proposal.vault, payload["to"])
         lines = [*_as_it_is(memory), f"+{memory.id} {payload.get('rel')} {payload.get('to')}"]
         lines += [] if to is None else _as_it_is(to)
+    elif proposal.op == "replace":
+        keep = touched.get(payload["by"])
+        lines = [f"({payload['by']} stays)", *([] if keep is None else _as_it_is(keep))]
+        lines += [f"({memory.id} goes)", *_marked("-", memory)]
     else:
         lines = _several(proposal, touched)
     return "\n".join(line for line in lines if line)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from dolmen.domain.errors import DolmenError
-from dolmen.services import extraction
+from dolmen.services import consolidation, extraction
 from dolmen.services.jobs import Handler, work
 from dolmen.services.runtime import Runtime
 
@@ -43,7 +43,7 @@ class Worker:
 
     def once(self) -> bool:
         """Everything that is due now; whether it went well."""
-        return self._attempt(self._schedule) and self._attempt(self._work)
+        return self._attempt(self._schedule) and self._attempt(self._work) and self._attempt(self._consolidate)
 
     def _run(self, after: float) -> None:
         wait = after
@@ -71,3 +71,7 @@ class Worker:
         worked = work(self._rt, HANDLERS, stopped=self._stop.is_set)
         if worked.outage:
             raise DolmenError("model-unavailable", f"The chat model is not available: {worked.outage}", "")
+
+    def _consolidate(self) -> None:
+        if self._rt.options.consolidate and not self._stop.is_set():
+            consolidation.due(self._rt, self._stop.is_set)

@@ -27,3 +27,11 @@ def likeliest(hits: list[Hit], keep: int) -> tuple[list[Hit], float]:
     if len(hits) > keep:
         hits = sorted(hits, key=lambda hit: -damped(hit.score, hit.length, average))[:keep]
     return hits, average
+
+
+def single(rows: Sequence[tuple[str, bytes | None]]) -> dict[str, bytes]:
+    """Of (memory, stored vector of a passage), those memories that have one passage, and a vector for it."""
+    passages: dict[str, list[bytes | None]] = {}
+    for id, data in rows:
+        passages.setdefault(id, []).append(data)
+    return {id: found[0] for id, found in passages.items() if len(found) == 1 and found[0] is not None}

@@ -19,6 +19,9 @@ COMMANDS = {
     "refs": Entry("refs:refs", _MEMORY, "Keep memory true to the code: check what memories refer to."),
     "review": Entry("review:review", _MEMORY, "Decide about what agents proposed."),
     "extract": Entry("extract:extract", _MEMORY, "Look for memories in session summaries, with the chat model."),
+    "consolidate": Entry(
+        "consolidate:consolidate", _MEMORY, "Find memories that say the same or contradict each other."
+    ),
     "demo": Entry("demo:demo", _MEMORY, "Load a small example memory and recall from it."),
     "key": Entry("key:key", _VAULT, "Make, list and revoke the keys of agents."),
     "person": Entry("person:person", _VAULT, "Invite, list and remove the people who sign in on the web."),

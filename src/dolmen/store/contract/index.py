@@ -118,6 +118,9 @@ class Index(Protocol):
 
     def cosines(self, vault: str, model: int, query: Vector, passages: Sequence[int]) -> dict[int, float]: ...
 
+    def vectors(self, vault: str, model: int, memories: Sequence[str]) -> dict[str, Vector]:
+        """The unit vectors of those memories whose current text is one passage with a vector of this model."""
+
     def background(self, filter: Filter, model: int, query: Vector) -> tuple[float, float] | None:
         """(mean, standard deviation) of the query's cosine over a sample of the vault's passages; None under 8."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dolmen.store.contract import Filter, Hit
 from dolmen.store.filter import condition, live_only, ordinary, passages
+from dolmen.store.indexing import single
 from dolmen.store.postgres.adapt import HalfVector, matrix
 from dolmen.store.postgres.connections import EF_SEARCH
 from dolmen.store.postgres.session import PostgresSession
@@ -154,6 +155,14 @@ class MeaningSearch:
         params = {"vault": vault, "model": model, "query": HalfVector(query), "ids": ids}
         fits = query.shape == (self._dimension(model),)
         return dict(self._session.all(self._sql["cosines"], params)) if ids and fits else {}
+
+    def of_memories(self, vault: str, model: int, ids: list[str]) -> dict[str, Vector]:
+        asked = {"vault": vault, "model": model, "ids": ids}
+        found = single(self._session.binary(self._sql["vectors_of_memories"], asked)) if ids else {}
+        if not found:
+            return {}
+        rows = matrix(list(found.values()), self._dimension(model))
+        return {id: row / max(float((row @ row) ** 0.5), 1e-9) for id, row in zip(found, rows, strict=True)}
 
     def background(self, filter: Filter, model: int, query: Vector) -> tuple[float, float] | None:
         if query.shape != (self._dimension(model),):

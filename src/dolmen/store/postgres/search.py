@@ -46,6 +46,9 @@ class PostgresIndex(PassageWriter):
     def cosines(self, vault: str, model: int, query: Vector, passages: Sequence[int]) -> dict[int, float]:
         return self._meaning.cosines(vault, model, query, list(passages))
 
+    def vectors(self, vault: str, model: int, memories: Sequence[str]) -> dict[str, Vector]:
+        return self._meaning.of_memories(vault, model, list(memories))
+
     def pending(self, model: int, limit: int) -> list[Pending]:
         rows = self._session.all(self._sql["pending"], {"model": model, "limit": limit})
         return [

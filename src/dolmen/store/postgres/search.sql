@@ -267,6 +267,12 @@ LIMIT :limit;
 SELECT passage_id, 1 - (vec <=> :query::halfvec) FROM passage_vector
 WHERE vault_id = :vault AND model_id = :model AND passage_id = ANY(:ids::bigint[]);
 
+-- name: vectors_of_memories
+-- Those of the current passages of some memories; null for one that has none of the model.
+SELECT p.memory_id, v.vec FROM passage p
+LEFT JOIN passage_vector v ON v.vault_id = p.vault_id AND v.passage_id = p.id AND v.model_id = :model
+WHERE p.vault_id = :vault AND p.memory_id = ANY(:ids::text[]) AND p.valid_to IS NULL;
+
 -- name: sample
 -- Vectors of a vault's live passages.
 SELECT vec FROM passage_vector WHERE vault_id = :vault AND model_id = :model AND live = 1 LIMIT :size;

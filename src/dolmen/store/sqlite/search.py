@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dolmen.store.contract import Filter, IndexHealth, Pending
+from dolmen.store.contract import Filter, IndexHealth, Pending, Vector
+from dolmen.store.indexing import single
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row
-from dolmen.store.sql import queries
+from dolmen.store.sql import chunks, queries
 from dolmen.store.sqlite.passages import PassageWriter
 from dolmen.store.sqlite.session import SqliteSession
-from dolmen.store.sqlite.vectors import SharedVectors, VectorSearch
+from dolmen.store.sqlite.vectors import SharedVectors, VectorSearch, unpacked
 from dolmen.store.sqlite.words import Common, WordSearch
 
 
@@ -38,6 +39,13 @@ class SqliteIndex:
         self.frequencies, self.match, self.likeliest = words.frequencies, words.match, words.likeliest
         self.model, self.find_model, self.set_vectors = vectors.model, vectors.find_model, vectors.set_vectors
         self.nearest, self.cosines, self.background = vectors.nearest, vectors.cosines, vectors.background
+
+    def vectors(self, vault: str, model: int, memories: Sequence[str]) -> dict[str, Vector]:
+        rows: list[Row] = []
+        for chunk in chunks(memories):
+            query, listed = self._sql["vectors_of_memories"].spread(ids=chunk)
+            rows += self._session.all(query, {**listed, "vault": vault, "model": model})
+        return {id: unpacked(data) for id, data in single(rows).items()}
 
     def pending(self, model: int, limit: int) -> list[Pending]:
         found: list[Pending] = []

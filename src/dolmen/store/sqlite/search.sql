@@ -186,6 +186,13 @@ SELECT passage_id, vec FROM vector WHERE model_id = :model AND passage_id IN car
 SELECT v.passage_id, v.vec FROM vector v JOIN passage p ON p.id = v.passage_id
 WHERE v.model_id = :model AND p.vault_id = :vault AND v.passage_id IN carray(:ids);
 
+-- name: vectors_of_memories
+-- Those of the current passages of some memories.
+SELECT m.id, v.vec FROM memory m
+JOIN passage p ON p.memory_n = m.n AND p.valid_to IS NULL
+LEFT JOIN vector v ON v.passage_id = p.id AND v.model_id = :model
+WHERE m.vault_id = :vault AND m.id IN (:ids...);
+
 -- name: changed_signatures
 -- What a process keeps in memory of the passages that changed after a time; no bits when there is no
 -- signature of the model.

@@ -252,3 +252,11 @@ def _matrix(rows: Sequence[Row], dim: int) -> NDArray[np.float32]:
     import numpy as np
 
     return np.frombuffer(b"".join([row[1] for row in rows]), "<i2").reshape(-1, dim).astype(np.float32)
+
+
+def unpacked(data: bytes) -> Vector:
+    """A stored vector at unit length."""
+    import numpy as np
+
+    vector = np.frombuffer(data, "<i2").astype(np.float32) / np.float32(SCALE)
+    return vector / max(float(np.linalg.norm(vector)), 1e-9)
