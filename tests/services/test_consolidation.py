@@ -94,7 +94,7 @@ def test_only_what_changed_since_the_last_look_is_compared(house: House) -> None
     house.clock.advance(HOUR)
     house.stored("The API port is 9090.")
     report = consolidate(house.rt, house.owner)
-    assert (report.compared, report.proposed) == (2, 1)  # the looks overlap by a minute
+    assert (report.compared, report.proposed) == (2, 1)  # the looks overlap a little
     assert [item.ref for item in waiting(house)] == [port]
     assert consolidate(house.rt, house.owner, everything=True).compared == 32
 

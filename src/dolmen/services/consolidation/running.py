@@ -10,7 +10,7 @@ from dolmen.domain.access import require
 from dolmen.domain.consolidating import judged
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory
-from dolmen.domain.values import HOUR, MINUTE, Actor
+from dolmen.domain.values import HOUR, MINUTE, SECOND, Actor
 from dolmen.services.consolidation import digests, judging
 from dolmen.services.consolidation.candidates import FEW, Pair, comparable, few, many, vectors
 from dolmen.services.consolidation.proposing import pending, proposed, withdraw_settled
@@ -33,7 +33,7 @@ AT_ONCE = 8
 MOST_PENDING = 200
 """Proposals of consolidation that wait for a person at a time; what else was found waits as jobs."""
 _PAGE = 500
-_OVERLAP = MINUTE
+OVERLAP = 15 * SECOND
 """The looks overlap, since a write that is being committed may be older than one that is; a pair is judged once."""
 _LEASE_FOR = 30 * MINUTE
 
@@ -211,7 +211,7 @@ def _compare(
     with rt.store.read() as tx:
         until = tx.now - settled
         mark = None if everything else tx.accounts.setting(vault, UP_TO)
-        changed = [] if mark is None else _changed(tx, vault, int(mark) - _OVERLAP, until)
+        changed = [] if mark is None else _changed(tx, vault, int(mark) - OVERLAP, until)
         if mark is None or len(changed) > FEW:
             stored = [memory for memory in tx.memories.stream(vault) if comparable(memory)]
             changed = [memory for memory in stored if memory.updated_at <= until] if mark is None else changed
