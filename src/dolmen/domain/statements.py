@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,32 +48,46 @@ class Statement(NamedTuple):
 def statement(text: str) -> Statement:
     """The words of a text that tell it from another."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    wide = _WIDE.search(folded) is not None
+    wide = not folded.isascii() and _WIDE.search(folded) is not None
     words: list[str] = []
-    value_from, sets = 0, _SETS.search(folded)
+    for word in _WORD.findall(folded):
+        words += _telling(word) if wide else _plain(word)
+    sets = _SETS.search(folded)
+    value_from = len(words) if sets is None else _value_from(folded, sets.end(), wide=wide)
+    return Statement(tuple(words), says_not(text), len(text) <= _SHORT, wide, value_from)
+
+
+def _value_from(folded: str, end: int, *, wide: bool) -> int:
+    value_from = told = 0
     for found in _WORD.finditer(folded):
-        if sets is not None and found.start() < sets.end():
-            value_from = len(words) + (found.group() not in _EMPTY)
-        words += _telling(found.group(), wide=wide)
-    return Statement(tuple(words), says_not(text), len(text) <= _SHORT, wide, value_from if sets else len(words))
+        if found.start() >= end:
+            break
+        value_from = told + (found.group() not in _EMPTY)
+        told += len(_telling(found.group()) if wide else _plain(found.group()))
+    return value_from
 
 
-def _telling(word: str, *, wide: bool) -> list[str]:
+def _telling(word: str) -> Sequence[str]:
+    """Of a text with kana or Chinese characters in it."""
+    return list(word) if _WIDE.search(word) and word not in _EMPTY else _plain(word)
+
+
+@lru_cache(maxsize=16384)
+def _plain(word: str) -> tuple[str, ...]:
     if word in _EMPTY:
-        return []
-    if wide and _WIDE.search(word):
-        return list(word)
-    return [stem(word) if word.isascii() else _PARTICLE.sub("", word)]
+        return ()
+    return (stem(word) if word.isascii() else _PARTICLE.sub("", word),)
 
 
 def adds_nothing(one: Statement, to: Statement) -> bool:
     """Whether every telling word of the first stands in the second, in the same order, and makes up most of it."""
-    if one.says_not != to.says_not or not one.words or len(one.words) > len(to.words):
+    fewer, more = len(one.words), len(to.words)
+    if not 0 < fewer <= more or fewer < _SHARE * more or one.says_not != to.says_not:  # most pairs end here
         return False
     if one.words == to.words:
         return True
     share = _WIDE_SHARE if one.wide or to.wide else _SHARE
-    if not (one.short and to.short) or len(one.words) < share * len(to.words):
+    if not (one.short and to.short) or fewer < share * more:
         return False
     rest = iter(to.words)
     return all(word in rest for word in one.words)
