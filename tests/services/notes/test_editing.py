@@ -205,7 +205,6 @@ def test_a_field_that_an_operation_does_not_read_is_refused(desk: Desk, ref: str
         NoteEdit("auth", "replace_block", "x"),
         NoteEdit("auth#blk_00000000", "replace_block"),
         NoteEdit("auth", "replace_note", "x"),
-        NoteEdit("auth", "replace_note", "", expected_sha="0" * 64),
         NoteEdit("auth", "set_property"),
         NoteEdit("auth", "delete_note"),
         NoteEdit("auth", "retract"),

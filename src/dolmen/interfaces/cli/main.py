@@ -16,6 +16,7 @@ COMMANDS = {
     "uninstall": Entry("install:uninstall", _SERVE, "Take out of clients what `dolmen install` wrote."),
     "hook": Entry("hook:hook", _SERVE, "Give an agent's session its context and keep what it was about."),
     "memory": Entry("memory:memory", _MEMORY, "Find, show, add, change and remove memories."),
+    "note": Entry("note:note", _MEMORY, "Read, write and move notes, and folders of Markdown files."),
     "refs": Entry("refs:refs", _MEMORY, "Keep memory true to the code: check what memories refer to."),
     "review": Entry("review:review", _MEMORY, "Decide about what agents proposed."),
     "extract": Entry("extract:extract", _MEMORY, "Look for memories in session summaries, with the chat model."),

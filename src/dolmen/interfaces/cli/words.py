@@ -12,6 +12,14 @@ _WORDS = (
     ("edit again with its sha", "edit again"),
     ("Pass `version`, or nothing.", "Pass --version, or nothing."),
     ("Read it without `section`.", "Show it whole."),
+    ("edit with op replace_block and ref", "`dolmen note edit`"),
+    ("Read the note without `section`.", "Show it whole."),
+    ("Check the address with browse or recall.", "`dolmen note list` shows addresses."),
+    (
+        "call remember to create the note: edit and link change a note that already exists and never create one.",
+        "`dolmen note new` makes one.",
+    ),
+    ("call edit with ref", "`dolmen note edit --append` with ref"),
 )
 
 

@@ -186,8 +186,6 @@ def _complete(request: NoteEdit) -> None:
         raise _missing(op, "content", "the Markdown to add")
     if op in ("replace_block", "replace_note") and request.content is None:
         raise _missing(op, "content", "the Markdown that takes its place; empty removes a block")
-    if op == "replace_note" and not (request.content or "").strip():
-        raise _missing(op, "content", "the whole Markdown; to remove a note, use delete_note")
     if op == "replace_note" and not request.expected_sha:
         raise _missing(op, "expected_sha", "the sha of the version that you read")
     if op == "replace_block" and "#blk_" not in request.ref:
