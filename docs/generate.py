@@ -23,6 +23,7 @@ from dolmen.domain.proposal import Proposal
 from dolmen.interfaces.cli.exits import BY_CODE
 from dolmen.interfaces.cli.exits import MEANINGS as EXIT_MEANINGS
 from dolmen.interfaces.cli.main import cli
+from dolmen.interfaces.clients.targets import TARGETS, Target
 from dolmen.interfaces.http.responses import STATUS
 from dolmen.interfaces.mcp.footprint import stored
 from dolmen.interfaces.mcp.registry import Tool, faces
@@ -307,6 +308,88 @@ def _counterpart(each: Counterpart) -> Iterator[str]:
     yield each.says + (" Not read." if here and each.read is None else "")
 
 
+# ---------------------------------------------------------------------------------------------------------------- hooks
+def hooks() -> str:
+    """Which file of which client says what, from the one table that `dolmen install` writes them by."""
+    places = (
+        [
+            target.title,
+            _file(target.server.user),
+            _file(target.server.project),
+            _file(target.hooks.user if target.hooks else ""),
+            _file(target.hooks.project if target.hooks else ""),
+            _file(target.rules.user if target.rules else ""),
+            _file(target.rules.project if target.rules else ""),
+        ]
+        for target in TARGETS
+    )
+    events = ([target.title, _events(target), target.tried] for target in TARGETS)
+    return "\n\n".join(
+        [
+            "# Clients and their session hooks",
+            _prose("""
+            `dolmen install` writes these files and `dolmen uninstall` takes its part out of them; how to use both:
+            [connect agents with hooks](../how-to/hooks.md). `~/.config/Code/` stands for where the editor keeps its
+            settings on your system. A dash: the client has no such file.
+            """),
+            "## Files",
+            table(
+                ("client", "servers", "of a project", "hooks", "of a project", "instructions", "of a project"), places
+            ),
+            "## Events",
+            _prose("""
+            Which events the hook is registered for, the seconds that the client gives it, and with which version of the
+            client it was tried (2026-11-30, on Linux, with a stand-in for the model). An event or a field that the
+            hook does not know, it ignores.
+            """),
+            table(("client", "events", "tried"), events),
+            "## What the hook does",
+            table(("when", "what", "network"), _DOINGS),
+            _prose("""
+            The hook ends with exit code 0 whatever happens, and after 6 seconds at the start of a session, 2.5 at its
+            end and 2 otherwise, whatever it is doing. It keeps its files in `hook/` in the user's data directory
+            (`~/.local/share/dolmen/` on Linux), readable by that user alone: session logs for 14 days after their last
+            event, undelivered summaries for 30. Secrets are replaced by `[redacted …]` before anything is written.
+            """),
+        ]
+    )
+
+
+_DOINGS = (
+    (
+        "a session starts",
+        "finds the project out; sends summaries that wait; sums up sessions of this client that were never ended and "
+        "have been silent for an hour; checks the code that memories mention, within 2 s; gives the context "
+        "(1,500 tokens at most), framed as reference data. Once per session: again after a compaction and after "
+        "clearing, not after resuming. On failure, one notice to the person.",
+        "yes",
+    ),
+    (
+        "a prompt, a final response, a summary of a compaction",
+        "is added to the session's log; nothing is printed",
+        "no",
+    ),
+    (
+        "a session ends",
+        "its summary (requests, final response, compaction) goes to the spool, then to memory, as an `episode` that "
+        "replaces the session's earlier one",
+        "yes, 1 s",
+    ),
+)
+
+
+def _file(name: str) -> str:
+    return f"`{name}`" if name else "-"
+
+
+def _events(target: Target) -> str:
+    if target.hooks is None:
+        return "none"
+    if target.hooks.shape == "plugin":
+        return "the plugin's own: `chat.message`, `experimental.chat.system.transform`, `event`"
+    return ", ".join(f"`{name}`" + (f" {limit}" if limit else "") for name, limit in target.hooks.events.items())
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings,
     "reference/cli.md": command_line,
@@ -314,6 +397,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "reference/tools.md": tools,
     "reference/export.md": export,
     "reference/kenfold.md": kenfolds,
+    "reference/hooks.md": hooks,
 }
 """The page, below docs/, and what makes its text after MARK."""
 

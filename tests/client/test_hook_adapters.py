@@ -30,16 +30,18 @@ def kinds(client: str, name: str) -> list[tuple[str, str]]:
     return [(event.kind, event.text or event.source) for event in events]
 
 
+ANSWER = "Done: the retry now waits 200 ms between attempts. Remaining work: add a test for the third attempt."
+
+
 def test_claude_code_as_recorded() -> None:
-    answer = "Done: the retry now waits 200 ms between attempts. Remaining work: add a test for the third attempt."
     assert kinds("claude-code", "claude-code-2.1.197") == [
         ("start", "new"),
         ("prompt", "Make the client retry three times"),
-        ("answer", answer),
+        ("answer", ANSWER),
         ("end", "new"),
         ("start", "resume"),
         ("prompt", "and a third?"),
-        ("answer", answer),
+        ("answer", ANSWER),
         ("end", "new"),
         ("start", "resume"),
         ("ignored", "new"),  # PreCompact
@@ -74,6 +76,7 @@ def test_gemini_as_recorded_does_not_take_its_own_context_for_a_prompt() -> None
         ("start", "new"),
         ("prompt", "Make the client retry three times"),
         ("ignored", "new"),  # PreCompress, though nothing was compressed
+        ("answer", ANSWER),
         ("end", "new"),
     ]
 

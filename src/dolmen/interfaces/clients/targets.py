@@ -82,6 +82,8 @@ class Target:
     server: Server
     hooks: Hooks | None
     rules: Rules | None
+    tried: str
+    """With which version, and how far."""
     notes: tuple[str, ...] = ()
     """What the person has to do after it."""
 
@@ -128,6 +130,7 @@ TARGETS: tuple[Target, ...] = (
             {**_SECONDS, "PostCompact": 5, "SessionEnd": 5},
         ),
         Rules("~/.claude/CLAUDE.md", "./CLAUDE.md"),
+        "2.1.197: payloads recorded; sessions run whole, with context, resume and compaction",
     ),
     Target(
         "codex",
@@ -141,6 +144,7 @@ TARGETS: tuple[Target, ...] = (
             "~/.codex/hooks.json", "./.codex/hooks.json", "nested", {**_SECONDS, "PostCompact": 5, "SessionEnd": 3}
         ),
         Rules("~/.codex/AGENTS.md", "./AGENTS.md"),
+        "0.171.0: payloads recorded; sessions run whole, with context and resume",
         ("Codex runs a new or changed hook only after you trusted it: type /hooks in Codex and approve Dolmen's.",),
     ),
     Target(
@@ -157,6 +161,7 @@ TARGETS: tuple[Target, ...] = (
             milliseconds=True, extra={"name": SERVER},
         ),
         Rules("~/.gemini/GEMINI.md", "./GEMINI.md"),
+        "0.61.0: payloads recorded; the context reaches the model",
     ),
     Target(
         "qwen",
@@ -171,6 +176,7 @@ TARGETS: tuple[Target, ...] = (
             milliseconds=True, extra={"name": SERVER},
         ),
         Rules("~/.qwen/QWEN.md", "./QWEN.md"),
+        "0.24.4: payloads recorded; a session run whole, with context; without a terminal it sends no SessionEnd",
     ),
     Target(
         "cursor",
@@ -188,6 +194,7 @@ TARGETS: tuple[Target, ...] = (
             "", "./.cursor/rules/dolmen.mdc", own=True,
             head="---\ndescription: How to use the shared memory\nalwaysApply: true\n---\n\n",
         ),
+        "not tried; as its documentation says",
     ),
     Target(
         "vscode",
@@ -202,6 +209,7 @@ TARGETS: tuple[Target, ...] = (
             extra={"type": "command"}, version=1, speaker="copilot",
         ),
         Rules("", "./.github/copilot-instructions.md"),
+        "not tried; as its documentation says",
         ("VS Code reads hooks of its own from a project only (--project); it also runs Claude Code's.",),
     ),
     Target(
@@ -218,6 +226,7 @@ TARGETS: tuple[Target, ...] = (
             extra={"type": "command"}, version=1,
         ),
         Rules("~/.copilot/copilot-instructions.md", "./.github/copilot-instructions.md"),
+        "not tried; as its documentation says",
     ),
     Target(
         "windsurf",
@@ -232,6 +241,7 @@ TARGETS: tuple[Target, ...] = (
             {"pre_user_prompt": 0, "post_cascade_response": 0}, extra={"show_output": False},
         ),
         Rules("~/.codeium/windsurf/memories/global_rules.md", "./.windsurf/rules/dolmen.md", own=True),
+        "not tried; as its documentation says",
         ("Windsurf's hooks can give no context: the rules (--rules) tell Cascade to ask for it.",),
     ),
     Target(
@@ -245,6 +255,7 @@ TARGETS: tuple[Target, ...] = (
         ),
         Hooks("~/.config/opencode/plugins/dolmen.js", "./.opencode/plugins/dolmen.js", "plugin", {}),
         Rules("~/.config/opencode/AGENTS.md", "./AGENTS.md"),
+        "1.18.33: a session run whole, with context",
     ),
 )  # fmt: skip
 

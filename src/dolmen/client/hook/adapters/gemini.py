@@ -1,4 +1,4 @@
-"""Gemini CLI. Recorded from 0.61.0, but for AfterAgent, which is as its reference says.
+"""Gemini CLI. Recorded from 0.61.0.
 
 Without a terminal, what SessionStart gave stands in the prompt again, in `<hook_context>`: it is not the person's.
 There is no event with a summary of a compression (PreCompress also fires when nothing is compressed).
