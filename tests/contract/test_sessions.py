@@ -11,10 +11,10 @@ def test_the_places_of_a_session_name_the_memories_before_nearest_first(desk: De
     with desk.store.read() as tx:
         places = tx.memories.places("v", [m.id for m in (first, second, third, fourth)])
     assert places == {
-        first.id: Place(6),
-        second.id: Place(6, (first.id,)),
-        third.id: Place(6, (second.id, first.id)),
-        fourth.id: Place(6, (third.id, second.id)),
+        first.id: Place("s", 6),
+        second.id: Place("s", 6, (first.id,)),
+        third.id: Place("s", 6, (second.id, first.id)),
+        fourth.id: Place("s", 6, (third.id, second.id)),
     }
     assert len(places[fourth.id].before) == len(SHARES)
 
@@ -26,7 +26,7 @@ def test_another_session_and_another_vault_are_not_before(desk: Desk) -> None:
     desk.add("no session")
     last = desk.add("last", session="s")
     with desk.store.read() as tx:
-        assert tx.memories.places("v", [last.id]) == {last.id: Place(4, (mine.id,))}
+        assert tx.memories.places("v", [last.id]) == {last.id: Place("s", 4, (mine.id,))}
 
 
 def test_memories_without_a_session_have_no_place(desk: Desk) -> None:
@@ -35,7 +35,7 @@ def test_memories_without_a_session_have_no_place(desk: Desk) -> None:
         assert tx.memories.places("v", [plain.id]) == {}
     spoken = desk.add("spoken", session="s")
     with desk.store.read() as tx:
-        assert tx.memories.places("v", [plain.id, spoken.id, "unknown"]) == {spoken.id: Place(6)}
+        assert tx.memories.places("v", [plain.id, spoken.id, "unknown"]) == {spoken.id: Place("s", 6)}
         assert tx.memories.places("v", []) == {}
 
 

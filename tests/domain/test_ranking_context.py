@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from dolmen.domain.ranking import Background, Lexical, Place, Setting, fuse
-from dolmen.domain.ranking.context import ORDINARY, SHARES, SHORT
+from dolmen.domain.ranking.context import ORDINARY, SHARES, SHORT, WHOLE
 
 QUESTION, ANSWER, LATER = 1, 2, 3
 OWNERS = {QUESTION: "a", ANSWER: "b", LATER: "c"}
 
 
 def talk(*, length: int = 40) -> Setting[int]:
-    return Setting(OWNERS, {"a": Place(length), "b": Place(length, ("a",)), "c": Place(length, ("b", "a"))})
+    return Setting(
+        OWNERS, {"a": Place("s", length), "b": Place("s", length, ("a",)), "c": Place("s", length, ("b", "a"))}
+    )
 
 
 def test_the_next_turn_takes_a_share_and_the_one_after_it_less() -> None:
@@ -36,8 +38,17 @@ def test_what_is_not_near_the_question_lends_nothing() -> None:
     assert Setting(OWNERS, {}).lifts({QUESTION: 5.0, ANSWER: 5.0}) == {}
 
 
+def test_the_rest_of_the_session_counts_less_the_more_of_the_candidates_it_holds() -> None:
+    owners = {1: "a", 2: "b", 3: "c", 4: "d"}
+    apart = Setting(owners, {"a": Place("s", 40), "b": Place("s", 40), "c": Place("t", 40), "d": Place("u", 40)})
+    evidence = {1: 5.0, 2: 0.0, 3: 0.0, 4: 0.0}
+    assert apart.lifts(evidence) == pytest.approx({2: WHOLE * (5 - ORDINARY) / 2})
+    alone = Setting({1: "a", 2: "b"}, {"a": Place("s", 40), "b": Place("s", 40)})
+    assert alone.lifts({1: 5.0, 2: 0.0}) == {}
+
+
 def test_of_a_long_memory_its_best_passage_lends() -> None:
-    setting = Setting({1: "a", 2: "a", 3: "b"}, {"a": Place(40), "b": Place(40, ("a",))})
+    setting = Setting({1: "a", 2: "a", 3: "b"}, {"a": Place("s", 40), "b": Place("s", 40, ("a",))})
     assert setting.lifts({1: 1.5, 2: 5.0, 3: 0.0})[3] == pytest.approx(SHARES[0] * (5 - ORDINARY))
 
 

@@ -1,7 +1,8 @@
 """What was written just before and after: in a conversation an answer often stands beside the words that ask for it.
 
-A short turn ("Yes, on Friday") says little by itself. What stands beside it in the same session lends it a share of its
-own evidence; the more the shorter the text, because a long one speaks for itself.
+A short turn ("Yes, on Friday") says little by itself. What stands beside it in the same session, and what is best
+elsewhere in it, lend it a share of their own evidence; the more the shorter the text, because a long one speaks for
+itself.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ Id = TypeVar("Id", bound=Hashable)
 
 SHARES = (0.4, 0.2)
 """Share of the evidence of the next memory in the session, and of the one after it, on either side."""
+WHOLE = 0.4
+"""Share of the best evidence elsewhere in the session; less, the more of the candidates are from this session."""
 ORDINARY = 1.0
 """Evidence, in standard deviations, that many an unrelated passage has too: only what is above it is shared."""
 SHORT = 250
@@ -24,6 +27,7 @@ SHORT = 250
 class Place:
     """Where a memory stands in its session."""
 
+    session: str
     length: int
     """Characters."""
     before: tuple[str, ...] = ()
@@ -49,13 +53,29 @@ class Setting(Generic[Id]):
         for id, value in evidence.items():
             owner = self.owners[id]
             best[owner] = max(best.get(owner, 0.0), value - ORDINARY)
-        gained = dict.fromkeys(best, 0.0)
+        gained = {memory: WHOLE * lent for memory, lent in self._elsewhere(best).items()}
         for memory, place in self.places.items():
             for share, before in zip(SHARES, place.before, strict=False):
-                if memory in best and before in best:
+                if memory in gained and before in gained:
                     gained[memory] += share * best[before]
                     gained[before] += share * best[memory]
         return {id: gain for id in evidence if (gain := self._taken(self.owners[id], gained)) > 0}
+
+    def _elsewhere(self, best: Mapping[str, float]) -> dict[str, float]:
+        """What the session of each memory has besides it, lowered by the share of all candidates that it holds: a
+        session from which everything is tells nothing apart."""
+        here = {memory: place.session for memory, place in self.places.items() if memory in best}
+        sessions: dict[str, list[float]] = {}
+        for memory, session in here.items():
+            sessions.setdefault(session, []).append(best[memory])
+        for values in sessions.values():
+            values.sort(reverse=True)
+        lent = {}
+        for memory, session in here.items():
+            first, *others = sessions[session]
+            other = first if best[memory] < first else max(others, default=0.0)
+            lent[memory] = other * (1 - len(sessions[session]) / len(best))
+        return lent
 
     def _taken(self, memory: str, gained: Mapping[str, float]) -> float:
         place = self.places.get(memory)

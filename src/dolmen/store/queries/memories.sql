@@ -27,9 +27,10 @@ SELECT m.version, m.id, {m_columns} FROM memory m WHERE m.vault_id = :vault AND 
 SELECT 1 FROM memory WHERE vault_id = :vault AND session <> '' LIMIT 1;
 
 -- name: places
--- How long some memories are, and what was written before them in their session.
+-- The session of some memories, how long they are, and what was written before them in it.
 SELECT
     m.id,
+    m.session,
     LENGTH(m.text),
     (
         SELECT b.id FROM memory b

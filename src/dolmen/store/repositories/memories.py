@@ -130,8 +130,8 @@ class MemoryRepository:
         places: dict[str, Place] = {}
         for chunk in chunks(ids):
             query, params = self._sql["places"].spread(ids=chunk)
-            for id, length, *before in self._session.all(query, params | {"vault": vault}):
-                places[id] = Place(length, tuple(each for each in before if each is not None))
+            for id, session, length, *before in self._session.all(query, params | {"vault": vault}):
+                places[id] = Place(session, length, tuple(each for each in before if each is not None))
         return places
 
     def blocks(self, vault: str, note: str) -> list[Memory]:
