@@ -268,6 +268,7 @@ BEFORE = "class Cart:\n    def total(self, tax):\n        if tax:\n            s
         (BEFORE.replace("    def", "    @cached\n    def"), False),
         (BEFORE + "\n    def other(self): pass\n", True),
         ("import os\n\n\n" + BEFORE, True),
+        (BEFORE.replace("return self", "return\u00a0self"), True),
     ],
 )
 def test_a_hash_follows_what_a_definition_says(after: str, equal: bool) -> None:

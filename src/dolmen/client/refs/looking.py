@@ -104,7 +104,9 @@ class _Looker:
         self._entries = repository.entries([each.path for each in targets if each.path])
         self._sources: dict[str, Source | None] = {}
         self._mentioned: dict[str, list[str]] = {}
-        self._unplaced = {qualified(each.symbol)[-1] for each in targets if not each.path}
+        self._targets = targets
+        self._places: dict[tuple[str, str], str] = {}
+        self._searched = False
         repository.contents({each.path for each in targets if each.symbol and each.path in self._entries})
         repository.dirty({each.path for each in targets if each.path and not each.anchor_commit})
 
@@ -132,9 +134,13 @@ class _Looker:
 
     def _place(self, target: Target) -> str:
         """Where the file of a target is; empty when it is nowhere."""
+        key = (target.path, target.anchor_commit)
+        if key not in self._places:
+            self._places[key] = target.path if target.path in self._entries else self._found(target)
+        return self._places[key]
+
+    def _found(self, target: Target) -> str:
         repository, path = self._repository, target.path
-        if path in self._entries:
-            return path
         if target.anchor_commit and repository.entries([path], target.anchor_commit):
             found = repository.renamed(path, target.anchor_commit)
         else:  # only the end of its path was said
@@ -210,18 +216,30 @@ class _Looker:
 
     def _candidates(self, name: str) -> Iterator[tuple[str, Source | None]]:
         """Source files that mention a name."""
-        if name not in self._mentioned:  # those of symbols without a file are looked for together
-            self._look_for(self._unplaced if name in self._unplaced else {name})
+        if name not in self._mentioned:
+            self._look_for(name)
         paths = self._mentioned[name]
         if len(paths) > CANDIDATES:
             raise _PassOver("unclear")
         for path in paths:
             yield path, self._source(path)
 
-    def _look_for(self, names: set[str]) -> None:
+    def _look_for(self, name: str) -> None:
+        """Which files mention a name; asked together for all that have to be looked for."""
+        names = {name}
+        if not self._searched:
+            self._searched = True
+            names |= {qualified(each.symbol)[-1] for each in self._targets if each.symbol and self._is_lost(each)}
         found = self._repository.mentioning(names, may_define)
         self._mentioned.update(found)
         self._repository.contents(path for paths in found.values() if len(paths) <= CANDIDATES for path in paths)
+
+    def _is_lost(self, target: Target) -> bool:
+        """Whether a symbol has no file, or is not in the file that it was in."""
+        if not target.path or (target.anchor_commit and target.path not in self._entries):
+            return True
+        source = self._source(target.path) if target.anchor_commit else None
+        return source is not None and not source.of(qualified(target.symbol), target.path)
 
     def _source(self, path: str) -> Source | None:
         if path not in self._sources:

@@ -13,6 +13,8 @@ from dolmen.client.refs.looking import Findings, Why, look
 from dolmen.client.refs.repository import Clock, open_repository
 from dolmen.domain.code import Target
 
+PAGE = 500
+"""Targets that a desk gives at once; a shorter page is the last."""
 MOST = 5_000
 """Targets of one round."""
 _REPORT = 1_000
@@ -65,7 +67,7 @@ def _targets(desk: Desk, project: str, clock: Clock) -> list[Target]:
         before = len(found)
         page = desk.targets(project, before, _patience(clock))
         found.update(dict.fromkeys(page))
-        if not page or len(found) == before:
+        if len(page) < PAGE or len(found) == before:
             break
     return list(found)
 

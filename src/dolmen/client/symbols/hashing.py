@@ -26,11 +26,18 @@ def short_hash(text: bytes, blocks: Iterable[tuple[int, int]] = ()) -> str:
     digest = hashlib.sha256()
     at = 0
     for place, mark in marks:
-        digest.update(b"".join(text[at:place].split()))
+        digest.update(_bare(text[at:place]))
         digest.update(mark)
         at = place
-    digest.update(b"".join(text[at:].split()))
+    digest.update(_bare(text[at:]))
     return digest.hexdigest()[:_DIGITS]
+
+
+def _bare(text: bytes) -> bytes:
+    """Without white space of any script, such as a no-break space that somebody replaced."""
+    if text.isascii():
+        return b"".join(text.split())
+    return "".join(text.decode("utf-8", "surrogateescape").split()).encode("utf-8", "surrogateescape")
 
 
 def combined(parts: Iterable[str]) -> str:
