@@ -81,8 +81,8 @@ Serve = Callable[..., Served]
 
 
 @contextmanager
-def serving(database: str, options: HttpOptions, **settings: Any) -> Iterator[Served]:
-    """A real server on a free port of this machine."""
+def serving(database: str, options: HttpOptions, port: int = 0, **settings: Any) -> Iterator[Served]:
+    """A real server on a port of this machine, a free one unless it is named."""
     listening = threading.Event()
     ports: list[int] = []
 
@@ -92,7 +92,7 @@ def serving(database: str, options: HttpOptions, **settings: Any) -> Iterator[Se
 
     models = settings.get("embedder") != "none" or "rerank_url" in settings
     with open_app(Settings(database=database, **settings), models=models) as app:
-        running = server(create_app(app.runtime, options), options.host, 0, ready=ready)
+        running = server(create_app(app.runtime, options), options.host, port, ready=ready)
         thread = threading.Thread(target=running.run, name="server")
         thread.start()
         try:

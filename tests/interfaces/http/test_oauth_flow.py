@@ -288,7 +288,7 @@ def test_a_browser_does_nothing_with_a_page_but_show_it(town: Town) -> None:
     assert "frame-ancestors 'none'" in policy
     assert "form-action 'self' https://claude.ai" in policy
     assert page.headers["cache-control"] == "no-store"
-    assert page.headers["referrer-policy"] == "no-referrer"
+    assert page.headers["referrer-policy"] == "same-origin"
     assert "<script" not in page.text
     assert town.get("/web/style.css").headers["content-type"].startswith("text/css")
 
