@@ -97,12 +97,24 @@ def _find(rt: Runtime, tx: Tx, sight: Filter, query: Query, request: Recall, dep
     if request.mode == "exact":
         return exact(tx, sight, query, depth)
     asked = depth if rt.reranker is None else max(depth, rt.options.rerank_top)
+    return of_then(tx, sight, query, search(tx, sight, query, limit=asked, explain="explain" in request.include), depth)
+
+
+def _shown(
+    tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, place: Place
+) -> tuple[Result, Grouped]:
+    """What an answer may show up to its page and one more, and the result, searched deeper where copies took the places
+    of others."""
+    asked = wanted = place.shown + request.limit + 1
     while True:
-        result = search(tx, sight, query, limit=asked, explain="explain" in request.include)
-        enough = len(_distinct(request, result, depth).heads) >= depth
-        if enough or len(result.found) < asked or asked >= DEPTH:  # copies may take the places of others
-            return of_then(tx, sight, query, result, depth)
+        distinct = _distinct(request, result, wanted, place.at)
+        if len(distinct.heads) >= wanted or len(result.found) < asked or asked >= DEPTH or not result.searched:
+            return result, distinct
         asked *= 4
+        deeper = search(tx, sight, query, limit=asked, explain="explain" in request.include)
+        known = {found.memory for found in result.found}
+        more = (found for found in deeper.found if found.memory not in known)
+        result = replace(result, found=(*result.found, *more), memories={**deeper.memories, **result.memories})
 
 
 def _distinct(request: Recall, result: Result, most: int, at: int | None = None) -> Grouped:
@@ -113,7 +125,7 @@ def _distinct(request: Recall, result: Result, most: int, at: int | None = None)
 
 
 def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, place: Place) -> Pack:
-    distinct = _distinct(request, result, place.shown + request.limit + 1, place.at)
+    result, distinct = _shown(tx, sight, query, request, result, place)
     start = place.start([found.memory for found in distinct.heads])
     page = distinct.heads[start : start + request.limit]
     long = [f.passage for f in page if f.passage and len(result.memories[f.memory].text) > EXCERPT]
