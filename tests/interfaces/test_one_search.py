@@ -36,6 +36,8 @@ def test_every_door_gives_the_same_order(engine: Any, reranked: bool, new_store:
         judge.score = lambda query, text: len(text) % 10 / 10
         settings = {"rerank_url": judge.url} if reranked else {}
         with serving(url, HttpOptions(), embedder="none", **settings) as served:
+            health = served.http.get(served.base + "/health").json()
+            assert health["reranker"] == (judge.url.removeprefix("http://") if reranked else None)
             for text in TEXTS:
                 served.call("remember", memories=[{"content": text}])
             core = [claim["ref"] for claim in served.call("recall", query=QUERY)["claims"]]

@@ -67,6 +67,7 @@ def health(rt: Runtime) -> dict[str, Any]:
             "warnings": list(info.warnings),
         },
         "model": model_state(rt),
+        "reranker": None if rt.reranker is None else rt.reranker.model,
         "index": index_numbers(rt, index_health(rt, None)),
         "journal": {"lost": rt.journal.lost},
         "jobs": job_numbers(rt),
