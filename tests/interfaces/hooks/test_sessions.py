@@ -319,6 +319,20 @@ def test_a_key_that_is_refused_is_a_notice_and_nothing_is_lost(serve: Serve, tmp
     assert len(hooked.spooled()) == 1
 
 
+def test_a_key_that_may_only_read_gets_the_context_all_the_same(serve: Serve, tmp_path: Path, shop: Path) -> None:
+    """C-222: the hook's writes pass the checks of any agent's; a refusal is no reason to begin without memory."""
+    served = serve(auth="keys")
+    tell(served, "Deploys happen on Tuesday")
+    hooked = Hooked(tmp_path / "home", served.url, served.key("claude-code", mode="read"))
+    work(hooked, shop)
+    end(hooked, shop)
+    said = hooked.run(start("s2", cwd=str(shop)))
+    assert "Deploys happen on Tuesday" in said.context
+    assert said.warning == ""
+    assert len(hooked.spooled()) == 1, "a key that may write delivers it"
+    assert stored(served) == []
+
+
 def test_what_the_server_will_never_take_is_set_aside(served: Served, hooked: Hooked, shop: Path) -> None:
     hooked.url, url = f"http://127.0.0.1:{unused_port()}/mcp", hooked.url
     work(hooked, shop)

@@ -14,6 +14,7 @@ import pytest
 
 from dolmen.client.hook import log, places, spool
 from dolmen.client.hook.log import Log
+from dolmen.client.hook.purging import purge
 from tests.hooking import Hooked, repository
 from tests.interfaces.conftest import Served
 
@@ -185,6 +186,21 @@ def test_a_newer_summary_takes_the_place_of_the_one_that_waits(mine: Path) -> No
     second = spool.put("codex", "s", "acme/shop", "second", "d")
     spool.remove(first)
     assert list(spool.waiting()) == [second], "delivering the first does not remove the second"
+
+
+def test_words_that_are_purged_are_gone_from_the_hooks_files_too(mine: Path) -> None:
+    written = Log.of("s")
+    written.add("prompt", text="Where is the ZanzibarQuux file?")
+    written.add("prompt", text="Make it retry")
+    with written.file.open("ab") as stream:
+        stream.write(b'{"k":"prompt","text":"zanzibarquux, cut')
+    spool.put("codex", "s", "acme/shop", "Asked: where is ｚａｎｚｉｂａｒｑｕｕｘ", "d")
+    assert purge("zanzibarquux", dry_run=True) == 3
+    assert "ZanzibarQuux" in written.file.read_text()
+    assert purge("zanzibarquux") == 3
+    assert written.read().prompts == ["Make it retry"]
+    assert list(spool.waiting()) == []
+    assert purge("zanzibarquux") == purge(" ") == 0
 
 
 def test_an_id_is_never_a_path() -> None:

@@ -78,8 +78,12 @@ def _aged(claim: Mapping[str, Any]) -> str:
 def _doubt(claim: Mapping[str, Any]) -> str:
     """What makes a memory less certain than the others."""
     doubts = [str(claim["verification"])] if claim.get("verification") in ("stale", "unverified") else []
-    if claim.get("stale") and "stale" not in doubts:
-        doubts.append("stale: the code has changed since")
+    code = claim.get("code")
+    become = _inert("; ".join(map(str, code))) if isinstance(code, list) else ""
+    if claim.get("stale"):
+        doubts.append(f"stale: {become or 'the code has changed since'}")
+    elif become:
+        doubts.append(become)
     if claim.get("trust") == "external":
         doubts.append("from outside content")
     return ", ".join(doubts)

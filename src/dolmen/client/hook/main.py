@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from dolmen.client.hook import status
 from dolmen.client.hook.adapters import adapter_for
-from dolmen.client.hook.event import Adapter, Event, Kind
+from dolmen.client.hook.event import IGNORED, Adapter, Event, Kind
 from dolmen.client.hook.running import Run
+from dolmen.domain.errors import DolmenError
 
 if TYPE_CHECKING:
     from dolmen.client.endpoint import Endpoint
@@ -42,8 +43,8 @@ def run(client: str, local: Local) -> None:
     output = _Output()
     timer = _after(HARD["prompt"], output.end)
     surroundings = _Surroundings(client, local)
+    adapter, event = adapter_for(client), IGNORED
     try:
-        adapter = adapter_for(client)
         payload = _payload(sys.stdin.buffer.read(INPUT_LIMIT + 1))
         if adapter is not None and payload is not None:
             event = adapter.read(payload)
@@ -55,6 +56,7 @@ def run(client: str, local: Local) -> None:
             surroundings.leave(event)
     except Exception as error:
         status.note(client, [f"The hook failed ({type(error).__name__}: {error}). Please report it."])
+        output.write(_failed(adapter, event))
     finally:
         timer.cancel()
         output.end()
@@ -134,8 +136,8 @@ def _check_references(memory: Callable[[], Memory], directory: Path, identity: P
     began = time.monotonic()
     try:
         sync(memory().desk(), directory, identity.project, REFERENCES)
-    except Exception:  # whatever it is, the context matters more
-        if time.monotonic() - began > REFERENCES / 2:
+    except Exception as error:  # whatever it is, the context matters more
+        if isinstance(error, DolmenError) and time.monotonic() - began > REFERENCES / 2:
             raise  # but a server that is silent is not asked a second time (B102)
 
 
@@ -171,10 +173,16 @@ def _after(seconds: float, act: Callable[[], None]) -> threading.Timer:
 
 
 def _out_of_time(adapter: Adapter, event: Event) -> str:
-    if event.kind != "start":
+    if event.kind == "start":
+        status.note(adapter.client, ["The session began without memory: it took too long."])
+    return _failed(adapter, event)
+
+
+def _failed(adapter: Adapter | None, event: Event) -> str:
+    """The notice at a start; whatever else fails, fails in silence."""
+    if adapter is None or event.kind != "start":
         return ""
-    status.note(adapter.client, ["The session began without memory: it took too long."])
-    return adapter.say(event, "", "Memory is not available in this session: it took too long. `dolmen doctor` looks.")
+    return adapter.say(event, "", "Memory is not available in this session. `dolmen doctor` tells why.")
 
 
 def _payload(data: bytes) -> Mapping[str, Any] | None:

@@ -28,6 +28,8 @@ NEVER_ENDED = 30
 """Sessions that one start looks at for that."""
 IDLE = 3600
 """Seconds without an event after which a session that was never ended is summed up."""
+_NOBODY = frozenset({"unavailable", "unauthorized"})
+"""Codes after which nothing else need be asked."""
 _FOR_GOOD = frozenset({"secret-detected", "too-large", "invalid-argument", "invalid-project", "conflict", "gone"})
 
 
@@ -199,9 +201,11 @@ class Run:
             try:
                 save(self.memory(), entry, left)
             except DolmenError as error:
-                if error.code not in _FOR_GOOD:
+                if error.code in _NOBODY:
                     raise
                 self.complain(f"A session summary was refused: {error.message}")
+                if error.code not in _FOR_GOOD:
+                    return  # a key that may only read, a server that is busy: it waits, and the session goes on
                 spool.set_aside(entry)
             else:
                 spool.remove(entry)

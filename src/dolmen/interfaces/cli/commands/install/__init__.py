@@ -13,6 +13,7 @@ import click
 
 from dolmen.client import endpoint
 from dolmen.client.editing.files import BACKUP, apply
+from dolmen.client.hook.purging import forget_everything
 from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.cli.commands.install.planning import Step, Way, installed, removed
 from dolmen.interfaces.cli.commands.install.program import Program, this_program
@@ -82,8 +83,8 @@ def install(
 def uninstall(here: Here, clients: tuple[str, ...], project: bool, yes: bool, dry_run: bool) -> None:
     """Take out of clients what `dolmen install` wrote.
 
-    Server, hooks and rules; without CLIENT, of every client. Memories stay, and so do keys: `dolmen key revoke` ends
-    them.
+    Server, hooks and rules; without CLIENT, of every client, and the session logs besides. Memories stay, and so do
+    keys: `dolmen key revoke` ends them.
     """
     targets = _targets(clients or tuple(_BY_NAME))
     steps = _each(here, targets, lambda target: removed(target, project, Path.home(), Path.cwd()), bool(clients))
@@ -93,6 +94,8 @@ def uninstall(here: Here, clients: tuple[str, ...], project: bool, yes: bool, dr
         apply(step.change)
     for target in () if project else targets:
         endpoint.strike(target.client)
+    if not clients and not project:
+        forget_everything()
     _report(here, steps, [], applied=True, verb="removed")
 
 

@@ -47,8 +47,8 @@ def forget(here: Here, refs: tuple[str, ...], invalid: bool, reason: str, dry_ru
 def purge(here: Here, refs: tuple[str, ...], containing: str | None, reason: str, yes: bool, dry_run: bool) -> None:
     """Destroy memories and their history for good.
 
-    With --containing, in every project: texts, titles, old versions, next steps, and the recalls and feedback that
-    hold the words. Nothing brings them back.
+    With --containing, in every project: texts, titles, old versions, next steps, the recalls and feedback that hold
+    the words, and what session hooks keep on this machine. Nothing brings them back.
     """
     from dolmen.services.forget import forget as take_away
     from dolmen.services.listing import full_ref
@@ -60,7 +60,7 @@ def purge(here: Here, refs: tuple[str, ...], containing: str | None, reason: str
         asked = Forget(refs=tuple(full_ref(rt, actor, ref) for ref in refs), query=containing, mode="purge")
         would = take_away(rt, actor, replace(asked, dry_run=True))
         if dry_run:
-            _say(here, would)
+            _say(here, would, _in_sessions(containing, dry_run=True))
             return
         if not yes and not here.out.as_json:
             for ref, text in zip(would.refs, would.texts, strict=True):
@@ -69,10 +69,18 @@ def purge(here: Here, refs: tuple[str, ...], containing: str | None, reason: str
                 here.out.note(shorten(trace, 100))
         number = len(would.refs)
         here.confirm(f"Destroy {number} {'memory' if number == 1 else 'memories'} for good?", yes=yes)
-        _say(here, take_away(rt, actor, replace(asked, reason=reason)))
+        done = take_away(rt, actor, replace(asked, reason=reason))
+        _say(here, done, _in_sessions(containing))
 
 
-def _say(here: Here, answer: Forgotten) -> None:
+def _in_sessions(containing: str | None, *, dry_run: bool = False) -> int:
+    """How much of what the hook keeps on this machine holds the words, and goes."""
+    from dolmen.client.hook.purging import purge as clean
+
+    return clean(containing, dry_run=dry_run) if containing else 0
+
+
+def _say(here: Here, answer: Forgotten, in_sessions: int = 0) -> None:
     would = answer.outcome == "would"
     lines = [
         f"{here.out.style(present.short(ref), fg='yellow')} {'would go' if would else answer.outcome}"
@@ -80,6 +88,8 @@ def _say(here: Here, answer: Forgotten) -> None:
         for n, ref in enumerate(answer.refs)
     ]
     lines += [shorten(trace, 100) for trace in answer.traces]
+    if in_sessions:
+        lines.append(f"{in_sessions} lines of session logs {'would go' if would else 'removed'}")
     if answer.truncated:
         lines.append("There is more: run it again.")
     here.out.result(present.plain(answer), lines)
