@@ -75,7 +75,7 @@ def stale(house: House) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------ recording
-@pytest.mark.parametrize("kind", ["fact", "decision", "convention", "code"])
+@pytest.mark.parametrize("kind", ["fact", "convention", "procedure", "code"])
 def test_what_a_memory_of_a_project_mentions_is_recorded_when_it_is_written(house: House, kind: str) -> None:
     """C-223."""
     ref = house.stored(SAID, project=SHOP, kind=kind)
@@ -83,7 +83,7 @@ def test_what_a_memory_of_a_project_mentions_is_recorded_when_it_is_written(hous
     assert targets(house.rt, house.agent, SHOP) == Targets(f"project:{SHOP}", (Target(*FILE), Target(*SYMBOL)))
 
 
-@pytest.mark.parametrize("kind", ["episode", "preference", "procedure", "state"])
+@pytest.mark.parametrize("kind", ["episode", "preference", "state"])
 def test_what_happened_and_what_is_liked_follows_no_code(house: House, kind: str) -> None:
     """C-223."""
     house.remember(SAID, house.owner, project=SHOP, kind=kind)

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 
 from dolmen.domain.memory import Kind
 
-KINDS: tuple[Kind, ...] = ("fact", "decision", "convention", "code")
-"""Kinds whose code is followed: what a project is like and how it is done there. The others tell what happened."""
+KINDS: tuple[Kind, ...] = (
+    "fact", "decision", "convention", "procedure", "error", "relation", "code", "reference",
+)  # fmt: skip
+"""Kinds whose code is followed: those that read as Kenfold's `project`, `codebase` and `semantic`. The others tell what
+happened, what is liked, or how far work has come."""
 
 PATHS_LIMIT, SYMBOLS_LIMIT = 6, 6
 PATH_LIMIT, SYMBOL_LIMIT, SHORTEST_SYMBOL = 300, 100, 3
