@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from dolmen.domain.note import Block, BlockType, is_statement, mark
@@ -58,8 +58,12 @@ class Document:
         return None
 
 
+@lru_cache(maxsize=16)
 def parse(source: str) -> Document:
-    """The blocks of a source. Any text is Markdown: nothing is refused."""
+    """The blocks of a source. Any text is Markdown: nothing is refused.
+
+    A few are remembered, since one change of a note asks for those of the same source several times.
+    """
     body = body_start(source)
     return Document(source, body, tuple(_Scan(source, body).read(_parser().parse(source[body:]))))
 

@@ -69,7 +69,7 @@ def condition(filter: Filter, scopes: Sequence[int] | None) -> Condition:
     if filter.ids is not None:
         terms.append(f"m.id IN ({_spread(params, 'f_id', filter.ids)})" if filter.ids else "0 = 1")
     if filter.note is not None:
-        terms.append("m.note_id = :f_note")
+        terms.append("m.note_id = :f_note" + (" AND m.note_id <> ''" if filter.note else ""))  # its index says so
         params["f_note"] = filter.note
     _bounds(filter, terms, params)
     _folder(filter, terms, params)

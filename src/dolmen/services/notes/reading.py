@@ -176,18 +176,21 @@ def links_of(tx: Tx, note: Note, memories: Sequence[Memory]) -> tuple[NoteLink, 
         for edge in out
         if edge.source in sources
     ]
+    leads: dict[tuple[str, str], bool] = {}
     for edge in toward:
         source = sources.get(edge.source)
         if source is None or source.status != "active":
             continue
-        leads = edge.target in ids or _leads_to(tx, edge.target, source, note)
-        if leads:
+        name = (edge.target, source.folder)
+        if name not in leads:
+            leads[name] = edge.target in ids or _leads_to(tx, *name, note)
+        if leads[name]:
             links.append(NoteLink(_address(source, homes), edge.rel, address(note.permalink), True))
     return tuple(links)
 
 
-def _leads_to(tx: Tx, target: str, source: Memory, note: Note) -> bool:
-    found = resolve(tx, note.vault, [target], source.folder).get(target)
+def _leads_to(tx: Tx, target: str, folder: str, note: Note) -> bool:
+    found = resolve(tx, note.vault, [target], folder).get(target)
     return found is not None and found.id == note.id
 
 
@@ -269,7 +272,7 @@ def _folders(counts: Mapping[str, int], base: str, depth: int) -> tuple[FolderLi
 def _listing(folders: tuple[FolderLine, ...], lines: Sequence[NoteLine], more: bool) -> NoteListing:
     entries = tuple(
         NoteEntry(address(line.permalink), line.permalink, line.title, line.label, line.scope, line.updated_at,
-                  line.length, line.path)
+                  line.path)
         for line in lines
     )  # fmt: skip
     return NoteListing(folders, entries, lines[-1].id if more and lines else None, more)

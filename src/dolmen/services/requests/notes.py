@@ -151,7 +151,6 @@ class NoteEntry:
     kind: str
     scope: str
     updated_at: int
-    length: int
     path: str = ""
 
 

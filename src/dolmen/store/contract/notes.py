@@ -30,8 +30,6 @@ class NoteLine:
     agent: str
     created_at: int
     updated_at: int
-    length: int
-    """Characters of its source."""
 
 
 class Notes(Protocol):

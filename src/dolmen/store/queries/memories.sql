@@ -88,9 +88,9 @@ UPDATE memory SET attrs = :attrs WHERE vault_id = :vault AND id = :id;
 UPDATE memory SET content_key = :content_key, {assignments} WHERE vault_id = :vault AND id = :id AND version = :version;
 
 -- name: blocks
--- The memories that are, or were, blocks of a note.
+-- The memories that are, or were, blocks of a note. The last condition is the index's own, which no engine infers.
 SELECT m.version, m.id, {m_columns} FROM memory m
-WHERE m.vault_id = :vault AND m.note_id = :note ORDER BY m.created_at, m.id;
+WHERE m.vault_id = :vault AND m.note_id = :note AND m.note_id <> '';
 
 -- name: tag
 -- One tag of a memory.

@@ -19,14 +19,17 @@ SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.
 SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.id IN (:ids...);
 
 -- name: at_address
--- Notes at an address: live, then moved away from it, then deleted last.
+-- The live note at an address, else the one that was deleted there last. By its last part, which has an index for both.
 SELECT n.version, n.id, {n_columns} FROM note n
-WHERE n.vault_id = :vault AND (
-    n.address_key = :address_key
-    OR n.id IN (SELECT a.note_id FROM note_alias a WHERE a.vault_id = :vault AND a.address_key = :address_key)
-)
-ORDER BY CASE WHEN n.address_key <> :address_key THEN 1 WHEN n.status = 'deleted' THEN 2 ELSE 0 END, n.updated_at DESC
+WHERE n.vault_id = :vault AND n.name_key = :name_key AND n.address_key = :address_key
+ORDER BY CASE WHEN n.status = 'deleted' THEN 1 ELSE 0 END, n.updated_at DESC
 LIMIT 1;
+
+-- name: moved_from
+-- The note that was moved away from an address.
+SELECT n.version, n.id, {n_columns}
+FROM note_alias a JOIN note n ON n.vault_id = a.vault_id AND n.id = a.note_id
+WHERE a.vault_id = :vault AND a.address_key = :address_key;
 
 -- name: named
 -- Live notes by their names, with the number of the name that they were found by.

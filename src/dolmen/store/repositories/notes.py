@@ -41,9 +41,8 @@ def _filled() -> Mapping[str, Query]:
         "values": ", ".join(_typed(name) for name in _COLUMNS),
         "assignments": ", ".join(f"{name} = :{name}" for name in _COLUMNS),
     }
-    lines = {"n": f"{listed('n', _LINE)}, length(n.source)", "m": f"{listed('m', _LINE)}, length(m.source)"}
     return {
-        name: query.fill(**pieces, lines=lines["m" if name == "select" else "n"])
+        name: query.fill(**pieces, lines=listed("m" if name == "select" else "n", _LINE))
         for name, query in queries("notes").items()
     }
 
@@ -128,8 +127,13 @@ class NoteRepository:
         return found
 
     def at_address(self, vault: str, permalink: str) -> Note | None:
-        row = self._session.one(self._sql["at_address"], {"vault": vault, "address_key": key(permalink)})
-        return None if row is None else self._note(vault, row)
+        params: dict[str, Value] = {"vault": vault, "address_key": key(permalink), "name_key": key(name_of(permalink))}
+        row = self._session.one(self._sql["at_address"], params)
+        note = None if row is None else self._note(vault, row)
+        if note is not None and note.status != "deleted":
+            return note
+        moved = self._session.one(self._sql["moved_from"], params)
+        return note if moved is None else self._note(vault, moved)
 
     def named(self, vault: str, keys: Sequence[str]) -> dict[str, list[NoteLine]]:
         found: dict[str, list[tuple[int, NoteLine]]] = {}
