@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dolmen.client.refs.desk import Desk
-from dolmen.client.refs.looking import Findings, Why, look
 from dolmen.client.refs.repository import Clock, open_repository
 from dolmen.domain.code import Target
+
+if TYPE_CHECKING:
+    from dolmen.client.refs.looking import Why
 
 PAGE = 500
 """Targets that a desk gives at once; a shorter page is the last."""
@@ -53,7 +56,11 @@ def sync(desk: Desk, directory: Path, project: str, seconds: float | None = None
     if repository is None:
         return Synced(project)
     targets = _targets(desk, project, clock)
-    found = look(repository, targets) if targets else Findings()
+    if not targets:
+        return Synced(project, repository.head)  # nothing of what looks at code was loaded
+    from dolmen.client.refs.looking import look
+
+    found = look(repository, targets)
     states: Counter[str] = Counter()
     for start in range(0, len(found.checks), _REPORT):
         some = found.checks[start : start + _REPORT]
