@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -397,3 +398,23 @@ def test_what_an_import_brought_without_references_is_read_afterwards(house: Hou
         assert (wanted(there), catch_up(there.rt)) == ([], 2)
     finally:
         close_house(there)
+
+
+def test_reports_and_edits_at_the_same_time_wait_for_each_other_and_none_fails(house: House) -> None:
+    refs = [house.stored(f"`Cart.total` in src/cart.py, rule {n}", project=SHOP) for n in range(8)]
+    anchor(house, FILE, SYMBOL)
+
+    def reporting() -> None:
+        for n in range(12):
+            said(house, changed(*SYMBOL) if n % 2 else same(*SYMBOL), same(*FILE))
+
+    def editing() -> None:
+        for n in range(12):
+            edit(house.rt, house.agent, Edit(refs[-n % 8], "amend", content=f"`Cart.total` in src/cart.py, edit {n}"))
+
+    with ThreadPoolExecutor(4) as pool:
+        for work in [pool.submit(each) for each in (reporting, editing, reporting)]:
+            work.result()
+    anchor(house, FILE, SYMBOL)
+    said(house, same(*SYMBOL), same(*FILE))
+    assert [marked(house, ref) for ref in refs] == [None] * 8

@@ -20,6 +20,8 @@ _FEW = 8
 """Words that git is asked for one by one."""
 _AT_ONCE = 200
 """Files that are read together."""
+_PAIRS = 400
+"""Files on each side that git compares with each other to find renames that were changed, too."""
 _LINK = "120000"
 _WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _ELSEWHERE = (b"symlink", b"dangling", b"loop", b"notdir")
@@ -69,6 +71,7 @@ class Repository:
     _dirty: dict[str, bool] = field(default_factory=dict)
     _tree: dict[str, Entry] | None = None
     _submodules: tuple[str, ...] | None = None
+    _renames: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def entries(self, paths: Iterable[str], commit: str = "") -> dict[str, Entry]:
         """Files at the commit (by default the one that is checked out), symbolic links inside it followed; what is not
@@ -166,6 +169,13 @@ class Repository:
 
     def renamed(self, path: str, since: str) -> str | None:
         """Where a file that was at a path at an earlier commit is now, as far as git sees it; None when it is gone."""
+        if since not in self._renames:  # all at once, when a whole folder was moved
+            asked = ("--no-ext-diff", "-M", f"-l{_PAIRS}", "--diff-filter=R", "--name-status", "-z")
+            self._renames[since] = _moves(self._say("diff", *asked, since, self.head))
+        return self._renames[since].get(path) or self._renamed_by_steps(path, since)
+
+    def _renamed_by_steps(self, path: str, since: str) -> str | None:
+        """The same through every commit in between, for what was changed more than a little on the way."""
         seen = {path}
         for _ in range(10):
             said = self._say(
@@ -176,9 +186,7 @@ class Repository:
             if not commit:
                 return None
             asked = ("-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-commit-id")
-            parts = self._say("diff-tree", *asked, commit).decode("utf-8", "surrogateescape").split("\0")
-            moves = dict(zip(parts[1::3], parts[2::3]))
-            path, since = moves.get(path, ""), commit
+            path, since = _moves(self._say("diff-tree", *asked, commit)).get(path, ""), commit
             if not path or path in seen:
                 return None
             if self.entries([path]):
@@ -232,6 +240,12 @@ class Repository:
             raise OutOfTime from error
         except OSError as error:
             raise GitError(question[0], str(error).encode()) from error
+
+
+def _moves(said: bytes) -> dict[str, str]:
+    """From `R100 NUL old NUL new NUL …`."""
+    parts = said.decode("utf-8", "surrogateescape").split("\0")
+    return dict(zip(parts[1::3], parts[2::3]))
 
 
 class GitError(Exception):

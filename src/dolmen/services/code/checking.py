@@ -117,6 +117,7 @@ def _apply(tx: Tx, actor: Actor, sight: Filter, commit: str, checks: Sequence[Ch
         saved += [after for _, after in done]
         turned += [ref.memory for ref, after in done if mark_of([ref]) != mark_of([after])]
         anchored += sum(after.anchor_commit != ref.anchor_commit for ref, after in done)
+    tx.code_refs.hold(actor.vault, turned)
     tx.code_refs.save(actor.vault, saved)
     remark(tx, actor.vault, turned)
     return Checked(len(saved), anchored, unmatched, dict(Counter(ref.state for ref in saved)))

@@ -43,12 +43,12 @@ def renew(tx: Tx, memory: Memory) -> None:
 
 def remark(tx: Tx, vault: str, ids: Iterable[str]) -> None:
     """Makes the marks of memories say what their references say."""
-    waiting = list(dict.fromkeys(ids))
+    waiting = sorted(set(ids))
     for _ in range(_TRIES):
         refs = tx.code_refs.of(vault, waiting)
         memories = tx.memories.many(vault, waiting)
         # Whoever changed a memory meanwhile has read its references after this transaction's, or is read again here.
-        waiting = [id for id, memory in memories.items() if not _mark(tx, memory, refs.get(id, []))]
+        waiting = [id for id, memory in sorted(memories.items()) if not _mark(tx, memory, refs.get(id, []))]
         if not waiting:
             return
 

@@ -40,6 +40,10 @@ class CodeRefs(Protocol):
     def stream(self, vault: str) -> Iterator[CodeRef]:
         """Every reference of the vault, of past texts too."""
 
+    def hold(self, vault: str, memories: Sequence[str]) -> None:
+        """Until the transaction ends, nobody else changes these memories. To be called before their references are
+        saved, so that it never waits for somebody who changes a memory and waits for its references."""
+
     def mark(self, vault: str, memory: str, version: int, attrs: Mapping[str, Any]) -> bool:
         """Replaces a memory's `attrs` without a revision; False, and nothing done, when it no longer has that version:
         the caller read it before somebody changed it."""

@@ -67,6 +67,10 @@ SELECT r.memory_id, r.statement, r.path, r.symbol, r.position, r.state, r.anchor
     r.checked_commit, r.checked_at
 FROM code_ref r WHERE r.vault_id = :vault ORDER BY r.memory_id, r.statement, r.path, r.symbol;
 
+-- name: hold
+-- Changes nothing and holds the row until the transaction ends, on either engine.
+UPDATE memory SET version = version WHERE vault_id = :vault AND id = :memory;
+
 -- name: mark
 -- The attributes of a memory that still has the version that they were made from.
 UPDATE memory SET attrs = :attrs WHERE vault_id = :vault AND id = :memory AND version = :version;

@@ -75,6 +75,11 @@ class CodeRefRepository:
         for row in self._session.stream(self._sql["stream"], {"vault": vault}):
             yield CodeRef(*row)
 
+    def hold(self, vault: str, memories: Sequence[str]) -> None:
+        if memories:
+            rows: list[dict[str, Value]] = [{"vault": vault, "memory": id} for id in sorted(set(memories))]
+            self._session.many(self._sql["hold"], rows)
+
     def mark(self, vault: str, memory: str, version: int, attrs: Mapping[str, Any]) -> bool:
         params: dict[str, Value] = {"vault": vault, "memory": memory, "version": version, "attrs": mapping.dump(attrs)}
         return self._session.run(self._sql["mark"], params) > 0
