@@ -23,10 +23,12 @@ class Status:
 
 def note(client: str, problems: Sequence[str]) -> None:
     """Keeps how it went; never raises."""
-    from dolmen.domain.secrets import redact
+    said = " ".join(problems)
+    if said:
+        from dolmen.domain.secrets import redact
 
+        said = redact(said)[0][:LIMIT]
     try:
-        said = redact(" ".join(problems))[0][:LIMIT]
         line = json.dumps({"at": int(time.time()), "problem": said})
         places.write_private(places.folder("status") / f"{client}.json", line.encode())
     except OSError:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dolmen.domain.memory import Kind
+if TYPE_CHECKING:
+    from dolmen.domain.memory import Kind
 
 KINDS: tuple[Kind, ...] = (
     "fact", "decision", "convention", "procedure", "error", "relation", "code", "reference",
