@@ -156,6 +156,17 @@ def test_nobody_listening_or_no_address_is_unavailable(server: RerankServer) -> 
         reranker.close()
 
 
+def test_a_password_in_the_address_is_not_shown(server: RerankServer) -> None:
+    reranker = HttpReranker(RerankEndpoint(server.url.replace("//", "//ada:hush@") + "/rerank"))
+    assert len(reranker.rerank(QUERY, TEXTS)) == 3
+    assert server.requests[0][1]["Authorization"].startswith("Basic ")
+    server.failures = [401]
+    with pytest.raises(ModelUnavailable) as caught:
+        reranker.rerank("another", TEXTS)
+    assert "hush" not in caught.value.message + reranker.model
+    reranker.close()
+
+
 def test_it_is_usable_from_many_threads_until_it_is_closed(reranker: HttpReranker) -> None:
     found: list[int] = []
     threads = [

@@ -231,7 +231,15 @@ def test_a_time_in_words_counts_in_the_askers_zone(house: House, query: str) -> 
 
 
 @pytest.mark.parametrize(
-    "query", ["what did we do yesterday?", "어제 뭐 했지", "what happened yesterday", "어제 한 작업"]
+    "query",
+    [
+        "what did we do yesterday?",
+        "what's from yesterday",
+        "yesterday's notes",
+        "어제 뭐 했지",
+        "what happened yesterday",
+        "어제 한 작업",
+    ],
 )
 def test_a_question_about_a_time_alone_is_answered_with_what_is_from_then(house: House, query: str) -> None:
     house.stored("Long ago the importer was written.")

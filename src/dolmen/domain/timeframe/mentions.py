@@ -122,7 +122,7 @@ _CHANGING = (
 class _Said(NamedTuple):
     span: Span
     direction: str
-    """`since`, `until`, `after`, `before`, `and` (the end of a range that the mention before begins), or empty."""
+    """`since`, `until`, `after`, `before`, `from` (a range's begin, or what is of then), `and` (its end), or empty."""
     at: tuple[int, int]
     words: str
 
@@ -150,6 +150,8 @@ def _span(core: str, clock: Clock) -> Span | None:
 
 
 def _direction(word: str) -> str:
+    if word == "from":
+        return word
     if re.fullmatch(_FROM, word) or word in ("부터", "이후", "이래", "between"):
         return "since"
     if re.fullmatch(_UNTIL, word) or word in ("by", "까지"):
@@ -164,7 +166,7 @@ def _joined(found: list[_Said]) -> Iterator[Range]:
     at = 0
     while at < len(found):
         one, after = found[at], found[at + 1] if at + 1 < len(found) else None
-        follows = after is not None and one.direction == "since" and after.direction in ("and", "until")
+        follows = after is not None and one.direction in ("since", "from") and after.direction in ("and", "until")
         if after is not None and follows and after.at[0] - one.at[1] <= 2 and one.span.start < after.span.end:
             yield Range(one.span.start, after.span.end, f"{one.words} {after.words}")
             at += 2

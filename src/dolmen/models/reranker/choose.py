@@ -55,4 +55,4 @@ def choose_reranker(settings: RerankerSettings) -> RerankerChoice | None:
     if not settings.url:
         return None
     endpoint = RerankEndpoint(settings.url, settings.model, settings.key or None, settings.scores)
-    return RerankerChoice(HttpReranker(endpoint), endpoint.address)
+    return RerankerChoice(HttpReranker(endpoint), endpoint.shown)

@@ -51,6 +51,12 @@ class RerankEndpoint:
         base = self.url.rstrip("/")
         return base if urlsplit(base).path.endswith("/rerank") else f"{base}/rerank"
 
+    @property
+    def shown(self) -> str:
+        """The address without a user, a password or a query in it: agents and logs see it."""
+        parts = urlsplit(self.address)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
 
 class HttpReranker:
     """A `Reranker` behind an endpoint. Connections are kept and shared by all threads.
@@ -112,7 +118,7 @@ class HttpReranker:
             return asked.result(self._limit)
         except TimeoutError:
             asked.cancel()
-            raise unavailable(f"no answer in {self._limit:.0f} s from {self._endpoint.address}") from None
+            raise unavailable(f"no answer in {self._limit:.0f} s from {self._endpoint.shown}") from None
 
     def _request(self, query: str, texts: tuple[str, ...], deadline: float) -> list[float]:
         """The scores, asked for in the shape that worked last, then in the other."""
@@ -123,7 +129,7 @@ class HttpReranker:
             if status == 200:
                 self._shape = shape
                 return scores(answer, len(texts))
-            reason = f"status {status} from {self._endpoint.address}"
+            reason = f"status {status} from {self._endpoint.shown}"
             if status not in _OTHER_SHAPE:
                 break
         raise unavailable(reason)
@@ -136,10 +142,10 @@ class HttpReranker:
             try:
                 status, answer = self._once(body, deadline)
             except httpx2.TimeoutException:
-                raise unavailable(f"no answer in {self._limit:.0f} s from {self._endpoint.address}") from None
+                raise unavailable(f"no answer in {self._limit:.0f} s from {self._endpoint.shown}") from None
             except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError) as error:
                 if last or isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-                    raise unavailable(f"{type(error).__name__} from {self._endpoint.address}") from None
+                    raise unavailable(f"{type(error).__name__} from {self._endpoint.shown}") from None
                 _log.info("rerank request: %s", type(error).__name__)
             else:
                 if last or status not in _TRY_AGAIN:
@@ -150,7 +156,7 @@ class HttpReranker:
     def _once(self, body: bytes, deadline: float) -> tuple[int, bytes]:
         left = deadline - time.monotonic()
         if left <= 0:
-            raise unavailable(f"no answer in {self._limit:.0f} s from {self._endpoint.address}")
+            raise unavailable(f"no answer in {self._limit:.0f} s from {self._endpoint.shown}")
         answer = bytearray()
         with self._connected().stream("POST", self._endpoint.address, content=body, timeout=left) as response:
             for part in response.iter_bytes():

@@ -15,7 +15,7 @@ LISTED = 0.5
 _ASKING = re.compile(
     r"\b(?:what|which|anything|everything|things?|did|do|does|have|has|was|were|is|we|i|you|us|the|on|in|at|of|to|get|"
     r"got|done|happen(?:ed|s)?|going|work(?:ed)?|new|changed?|changes|show|list|tell|me|about|all|memories|notes?|"
-    r"recorded|written|learned|that|there|been|from|and)\b|뭐|무엇을?|무슨|어떤|일[이을]?|것들?[이을]?|작업|기록|목록|"
+    r"recorded|written|learned|that|there|been|from|and)\b|['’]s\b|뭐|무엇을?|무슨|어떤|일[이을]?|것들?[이을]?|작업|기록|목록|"
     r"했[지나어니던]?|하[고는]?|한|있었[지나어니던]?|요|까|보여|알려|줘|에"
 )
 """The words of a question that asks about a time and about nothing else."""
