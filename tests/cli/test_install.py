@@ -290,6 +290,24 @@ def test_on_windows_the_command_is_one_that_its_shells_start() -> None:
     assert shlex.split(path)[1:] == ["hook", "codex"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": "none"}', "[]", '{"hooks": {"Stop": [1, null, "x"]}}'],
+)
+def test_hooks_of_an_unknown_form_are_refused_or_kept(text: str, home: Path, dolmen: Dolmen) -> None:
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    result = CliRunner().invoke(cli, ["install", "claude-code", "--yes"], prog_name="dolmen")
+    assert "inside Dolmen" not in result.output
+    if result.exit_code:
+        assert "is not as Claude Code writes it" in result.output
+        assert not (home / ".claude.json").exists(), "all or nothing"
+        assert found_by_doctor() == []
+    dolmen("uninstall", "claude-code", "--yes")
+    assert file.read_text() == text
+
+
 def test_a_home_that_was_moved_is_followed(tmp_path: Path) -> None:
     moved = {"CODEX_HOME": "/a", "CLAUDE_CONFIG_DIR": "/b", "COPILOT_HOME": "/c", "XDG_CONFIG_HOME": "/d"}
     names = ("~/.codex/hooks.json", "~/.claude.json", "~/.claude/settings.json", "~/.copilot/hooks/dolmen.json",

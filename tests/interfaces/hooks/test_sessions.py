@@ -383,6 +383,20 @@ def test_a_client_that_nobody_knows_and_a_full_disk_are_no_failure(
     assert "Deploys happen on Tuesday" in said.context
 
 
+def test_an_address_without_its_path_is_understood(served: Served, tmp_path: Path, shop: Path) -> None:
+    tell(served, "Deploys happen on Tuesday")
+    for address in (served.base, served.base + "/", served.url + "/"):
+        said = Hooked(tmp_path / "home", address).run(start(address, cwd=str(shop)))
+        assert "Deploys happen on Tuesday" in said.context, address
+
+
+@pytest.mark.parametrize("address", ["not an address", "ftp://127.0.0.1/", "http://[::1", "http://127.0.0.1:99999/mcp"])
+def test_an_address_that_is_none_is_a_notice(address: str, tmp_path: Path, shop: Path) -> None:
+    said = Hooked(tmp_path / "home", address).run(start(cwd=str(shop)))
+    assert (said.code, said.errors) == (0, "")
+    assert "Memory is not available" in said.warning
+
+
 def test_without_any_server_the_store_of_this_machine_answers(tmp_path: Path, shop: Path) -> None:
     """For those whose clients start `dolmen mcp`."""
     hooked = Hooked(tmp_path / "home", more={"DOLMEN_PORT": str(unused_port())})
@@ -402,11 +416,14 @@ def test_without_any_server_the_store_of_this_machine_answers(tmp_path: Path, sh
     assert hooked.spooled() == []
 
 
-def test_a_key_for_kenfolds_tools_alone_is_enough(serve: Serve, tmp_path: Path, shop: Path) -> None:
-    """C-217: whoever switched from Kenfold keeps such a key."""
+@pytest.mark.parametrize(("path", "toolset"), [("", "kenfold"), ("/kenfold", "core"), ("/kenfold", "kenfold")])
+def test_a_key_or_an_address_for_kenfolds_tools_alone_is_enough(
+    path: str, toolset: str, serve: Serve, tmp_path: Path, shop: Path
+) -> None:
+    """C-217: whoever switched from Kenfold has such a key."""
     served = serve(auth="keys")
     tell(served, "Deploys happen on Tuesday", kind="decision")
-    hooked = Hooked(tmp_path / "home", served.url, served.key("claude-code", toolset="kenfold"))
+    hooked = Hooked(tmp_path / "home", served.url + path, served.key("claude-code", toolset=toolset))
     said = hooked.run(start(cwd=str(shop)))
     assert "- Deploys happen on Tuesday (project, cli, 20" in said.context
     work(hooked, shop)

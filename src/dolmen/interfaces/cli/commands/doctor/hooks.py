@@ -122,7 +122,8 @@ def _trusted(file: Path, text: str) -> Iterator[Finding]:
         kept = tomllib.loads((file.parent / "config.toml").read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         kept = {}
-    states = kept.get("hooks", {}).get("state", {}) if isinstance(kept.get("hooks"), dict) else {}
+    own = kept.get("hooks")
+    states = own.get("state") if isinstance(own, dict) else None
     wrong = [event for event, place_, hash in _fingerprints(file, text) if _hash_in(states, place_) != hash]
     if wrong:
         yield warn(
@@ -143,7 +144,7 @@ def _fingerprints(file: Path, text: str) -> Iterator[tuple[str, str, str]]:
         label = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
         for number, group in enumerate(groups if isinstance(groups, list) else ()):
             for position, handler in enumerate(group.get("hooks", ()) if isinstance(group, Mapping) else ()):
-                if " hook codex" in str(handler.get("command", "")):
+                if isinstance(handler, Mapping) and " hook codex" in str(handler.get("command", "")):
                     known = {key: handler[key] for key in ("type", "command", "timeout") if key in handler}
                     said = {"event_name": label, "hooks": [{**known, "async": False}]}
                     data = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files as resources
 from pathlib import Path
@@ -181,8 +181,7 @@ def _registered(hooks: Hooks, event: str, command: str, text: str) -> str:
     handler = _handler(hooks, event, command)
     wanted = {"hooks": [handler]} if hooks.shape == "nested" else handler
     path = ("hooks", event)
-    found = jsonc.read(text)
-    there = found.get("hooks", {}).get(event, []) if isinstance(found, dict) else []
+    there = _tables(text).get(event)
     ours = [item for item in there if _is_ours(item)] if isinstance(there, list) else []
     if ours == [wanted]:
         return text
@@ -209,15 +208,16 @@ def _is_ours(item: Any) -> bool:
 def _without_hooks(hooks: Hooks, text: str) -> str:
     if hooks.shape in ("file", "plugin"):
         return ""
-    for event in _events(text):
+    for event in _tables(text):
         text = jsonc.prune(text, ("hooks", event), _is_ours)
     return text
 
 
-def _events(text: str) -> Iterator[str]:
+def _tables(text: str) -> Mapping[str, Any]:
+    """What stands under `hooks`, event by event."""
     found = jsonc.read(text)
     hooks = found.get("hooks") if isinstance(found, dict) else None
-    yield from hooks if isinstance(hooks, dict) else ()
+    return hooks if isinstance(hooks, dict) else {}
 
 
 def registered(target: Target, text: str) -> list[str]:
@@ -230,9 +230,8 @@ def registered(target: Target, text: str) -> list[str]:
         return []
     if target.hooks.shape == "plugin":
         return ["plugin"] if "dolmen install opencode" in text else []
-    found = jsonc.read(text)
-    hooks = found.get("hooks", {}) if isinstance(found, dict) else {}
-    return [event for event, items in hooks.items() if isinstance(items, list) and any(map(_is_ours, items))]
+    tables = _tables(text)
+    return [event for event, items in tables.items() if isinstance(items, list) and any(map(_is_ours, items))]
 
 
 def _plugin(program: Program, client: str) -> str:
