@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -82,7 +83,7 @@ def walk(place: Path, folder: Path, arguments: argparse.Namespace) -> dict[str, 
             now = snapshot(place)
             states = by_symbol(app.runtime, actor)
             verdicts += [entry for each in chosen if (entry := compared(now, each, states, place, files[each.path]))]
-            print(f"step {n} of {len(stops) - 1}: {seconds[-1]:.2f} s", file=sys.stderr)
+            print(f"step {n} of {len(stops) - 1}: {seconds[-1][0]:.2f} s", file=sys.stderr)
         targets = (
             len(desk.targets(PROJECT, 0, 9)) + len(desk.targets(PROJECT, 500, 9)) + len(desk.targets(PROJECT, 1000, 9))
         )
@@ -107,10 +108,11 @@ def choose(found: Snapshot, most: int, seed: int) -> list[Symbol]:
     return fit[:most]
 
 
-def timed(desk: LocalDesk, place: Path) -> float:
-    began = time.perf_counter()
+def timed(desk: LocalDesk, place: Path) -> tuple[float, float]:
+    """Seconds of wall time and of processor time, git's included."""
+    began, used = time.perf_counter(), sum(os.times()[:4])
     sync(desk, place, PROJECT)
-    return time.perf_counter() - began
+    return time.perf_counter() - began, sum(os.times()[:4]) - used
 
 
 def by_symbol(rt: Runtime, actor: Actor) -> States:
@@ -153,13 +155,14 @@ def tables(found: Mapping[str, Any]) -> str:
     told = sum(n for (_, s), n in said.items() if s != "current")
     true = sum(n for (v, _), n in said.items() if v in STALE)
     files = Counter({(stale, differs): value for stale, differs, value in found["by_file"]})
-    seconds = sorted(found["seconds"])
+    wall, cpu = (sorted(pair[n] for pair in found["seconds"]) for n in (0, 1))
     lines += [
         "",
         f"stale: precision {share(right, told)}, recall {share(right, true)}; "
         f"`the file changed` as the sign: {share(files[True, True], files[True, True] + files[False, True])}, "
         f"{share(files[True, True], files[True, True] + files[True, False])}",
-        f"a sync of {found['targets']} targets: median {statistics.median(seconds):.2f} s, longest {seconds[-1]:.2f} s",
+        f"a sync of {found['targets']} targets: median {statistics.median(wall):.2f} s "
+        f"({statistics.median(cpu):.2f} s CPU), longest {wall[-1]:.2f} s ({cpu[-1]:.2f} s CPU)",
     ]
     return "\n".join(lines)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +171,45 @@ def test_no_server_is_said_in_time() -> None:
 def test_text_that_no_store_can_hold_is_refused_not_failed(served: Served) -> None:
     body = json.dumps({"project": SHOP, "commit": COMMIT, "results": [{"path": "\ud800.py", "symbol": "\0"}]})
     assert served.post(body.encode(), CHECK).status_code == 400
+
+
+def test_the_command_reports_to_the_server_that_is_named_or_runs_here_else_to_the_store(
+    serve: Serve, tmp_path: Path
+) -> None:
+    """C-224, C-346."""
+    database = f"sqlite:///{tmp_path}/dolmen.db"
+    served = serve(database=database, auth="keys")
+    key = served.key()
+    remembered_with(served, key, "`total` in cart.py")
+    shop = checkout(tmp_path / "shop", cart_py="def total(): return 1\n")
+    port = served.base.rpartition(":")[2]
+
+    def run(*words: str, **settings: str) -> tuple[int, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("DOLMEN_")}
+        home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+        given = {f"DOLMEN_{name.upper()}": value for name, value in settings.items()}
+        done = subprocess.run(
+            [sys.executable, "-m", "dolmen", "refs", "sync", "--project", SHOP, *words], cwd=shop.place,
+            env={**kept, **home, **given}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    nowhere = f"sqlite:///{tmp_path}/none.db"
+    assert run(url=served.url, key=key, database=nowhere) == (0, said("2 current", shop.git("rev-parse", "HEAD")))
+    shop.commit(cart_py="def total(): return 2\n")
+    assert run(port=port, key=key, database=nowhere) == (0, said("2 changed", shop.git("rev-parse", "HEAD")))
+    shop.commit(cart_py="def total(): return 1\n")
+    assert run(port=port, database=database)[1] == said("2 current", shop.git("rev-parse", "HEAD"))
+    code, refused = run(url=served.url, database=database)
+    assert code == 5
+    assert "API key" in refused
+    assert run("--quiet", url=served.url, key=key) == (0, "")
+
+
+def remembered_with(served: Served, key: str, text: str) -> None:
+    item = {"content": text, "project": SHOP}
+    served.call("remember", headers={"authorization": f"Bearer {key}"}, memories=[item])
+
+
+def said(states: str, commit: str) -> str:
+    return f"Checked 2 of 2 references of {SHOP} at {commit[:12]}.\nNow: {states}.\n"

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from dolmen.client.refs.repository import GitError, OutOfTime, Repository
+from dolmen.client.refs.repository import Entry, GitError, OutOfTime, Repository
 from dolmen.client.symbols import SCHEME, combined, definitions, language_of, same
 from dolmen.client.symbols.definitions import Source
 from dolmen.domain.code import Check, Target, may_define, qualified, scheme, valid_path, valid_symbol
 
 FILE = "blob"
 """The scheme of a file's hash: git's own."""
+TOGETHER = 250
+"""Targets that are prepared at once: out of time, those before are done."""
 CANDIDATES = 50
 """Files that are searched for a definition; a name that more mention is too common to be told apart."""
 PLACES = 5
@@ -47,20 +49,26 @@ def look(repository: Repository, targets: Sequence[Target]) -> Findings:
     findings = Findings()
     valid = [each for each in targets if _valid(each)]
     try:
-        own = _in_own_scheme(repository, valid)
-        looker = _Looker(repository, list(own.values()))
-        for target in valid:
-            try:
-                findings.checks.append(_in_scheme_of(target, own[target], looker.check(own[target])))
-            except _PassOver as skipped:
-                findings.passed_over[skipped.why] += 1
-            except GitError:
-                findings.passed_over["unclear"] += 1
+        looker = _Looker(repository)
+        for start in range(0, len(valid), TOGETHER):
+            _look(looker, valid[start : start + TOGETHER], findings)
     except OutOfTime:
         findings.passed_over["time"] += len(valid) - findings.done
-    except GitError:  # before the first target
+    except GitError:  # asking for what several need
         findings.passed_over["unclear"] += len(valid) - findings.done
     return findings
+
+
+def _look(looker: _Looker, targets: Sequence[Target], findings: Findings) -> None:
+    own = _in_own_scheme(looker.repository, targets)
+    looker.prepare(list(own.values()))
+    for target in targets:
+        try:
+            findings.checks.append(_in_scheme_of(target, own[target], looker.check(own[target])))
+        except _PassOver as skipped:
+            findings.passed_over[skipped.why] += 1
+        except GitError:
+            findings.passed_over["unclear"] += 1
 
 
 def _valid(target: Target) -> bool:
@@ -96,17 +104,25 @@ def _in_scheme_of(target: Target, own: Target, check: Check) -> Check:
 class _Looker:
     """One look at many targets; what several need is asked once."""
 
-    def __init__(self, repository: Repository, targets: Sequence[Target]) -> None:
-        self._repository = repository
-        anchored = [each for each in targets if each.anchor_commit]
-        self._contained = repository.contained({each.anchor_commit for each in anchored})
-        self._newer = repository.ahead({each.checked_commit for each in anchored if each.checked_commit})
-        self._entries = repository.entries([each.path for each in targets if each.path])
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self._contained: set[str] = set()
+        self._newer: set[str] = set()
+        self._entries: dict[str, Entry] = {}
         self._sources: dict[str, Source | None] = {}
         self._mentioned: dict[str, list[str]] = {}
-        self._targets = targets
         self._places: dict[tuple[str, str], str] = {}
+        self._targets: Sequence[Target] = ()
         self._searched = False
+
+    def prepare(self, targets: Sequence[Target]) -> None:
+        """Asks git for what the next targets need."""
+        self._targets, self._searched = targets, False
+        repository = self.repository
+        anchored = [each for each in targets if each.anchor_commit]
+        self._contained |= repository.contained({each.anchor_commit for each in anchored} - self._contained)
+        self._newer |= repository.ahead({each.checked_commit for each in anchored if each.checked_commit})
+        self._entries.update(repository.entries([each.path for each in targets if each.path]))
         repository.contents({each.path for each in targets if each.symbol and each.path in self._entries})
         repository.dirty({each.path for each in targets if each.path and not each.anchor_commit})
 
@@ -117,7 +133,7 @@ class _Looker:
             raise _PassOver("newer")
         if target.anchor_commit and scheme(target.anchor_hash) != (SCHEME if target.symbol else FILE):
             raise _PassOver("unclear")
-        if target.path and any(target.path.startswith(f"{each}/") for each in self._repository.submodules()):
+        if target.path and any(target.path.startswith(f"{each}/") for each in self.repository.submodules()):
             raise _PassOver("diverged")
         if not target.path:
             return self._symbol_anywhere(target)
@@ -140,7 +156,7 @@ class _Looker:
         return self._places[key]
 
     def _found(self, target: Target) -> str:
-        repository, path = self._repository, target.path
+        repository, path = self.repository, target.path
         if target.anchor_commit and repository.entries([path], target.anchor_commit):
             found = repository.renamed(path, target.anchor_commit)
         else:  # only the end of its path was said
@@ -154,7 +170,7 @@ class _Looker:
 
     def _committed(self, target: Target, paths: Sequence[str]) -> None:
         """Passes over what is to be anchored and has uncommitted changes: the memory may speak of those (C-225)."""
-        if not target.anchor_commit and self._repository.dirty(paths):
+        if not target.anchor_commit and self.repository.dirty(paths):
             raise _PassOver("uncommitted")
 
     # ---------------------------------------------------------------------------------------------------- symbols
@@ -230,9 +246,9 @@ class _Looker:
         if not self._searched:
             self._searched = True
             names |= {qualified(each.symbol)[-1] for each in self._targets if each.symbol and self._is_lost(each)}
-        found = self._repository.mentioning(names, may_define)
+        found = self.repository.mentioning(names, may_define)
         self._mentioned.update(found)
-        self._repository.contents(path for paths in found.values() if len(paths) <= CANDIDATES for path in paths)
+        self.repository.contents(path for paths in found.values() if len(paths) <= CANDIDATES for path in paths)
 
     def _is_lost(self, target: Target) -> bool:
         """Whether a symbol has no file, or is not in the file that it was in."""
@@ -243,8 +259,8 @@ class _Looker:
 
     def _source(self, path: str) -> Source | None:
         if path not in self._sources:
-            self._repository.clock.left()
-            content = self._repository.contents([path])[path]
+            self.repository.clock.left()
+            content = self.repository.contents([path])[path]
             self._sources[path] = None if content is None else definitions(path, content)
         return self._sources[path]
 
