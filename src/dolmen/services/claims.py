@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from dolmen.domain.memory import Link, Memory
+from dolmen.domain.note import address_of
 from dolmen.domain.packing import CLAIM_OVERHEAD, REF_OVERHEAD, cost, excerpt
 from dolmen.services.code.views import become
 from dolmen.services.requests import Claim, Recall
@@ -68,12 +69,14 @@ def quoted(memory: Memory, start: int, end: int, score: float, **more: Any) -> C
 def price(claim: Claim) -> int:
     """Tokens that a claim costs in the answer; a little more than it does, never less."""
     case = claim.memory.case if claim.memory else None
+    home = address_of(claim.memory) if claim.memory else ""
     words = cost(
         claim.text,
         claim.title,
         claim.scope,
         claim.agent,
         claim.source,
+        home,
         *claim.tags,
         *claim.neighbors,
         *claim.code,
@@ -82,7 +85,7 @@ def price(claim: Claim) -> int:
     )
     refs = len(claim.links) + len(claim.also) + (claim.superseded_by is not None)
     unusual = (claim.updated_at > claim.created_at, claim.status != "active", claim.verification != "accepted",
-               claim.span is not None, claim.weak, claim.code)  # fmt: skip
+               claim.span is not None, claim.weak, claim.code, home)  # fmt: skip
     return CLAIM_OVERHEAD + words + refs * (REF_OVERHEAD + 10) + sum(map(bool, unusual)) * 16 + 2 * len(claim.tags)
 
 

@@ -9,6 +9,7 @@ from dataclasses import fields
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory, Revision
+from dolmen.domain.note import address
 from dolmen.domain.sections import section as section_of
 from dolmen.domain.values import Actor
 from dolmen.services.code.views import refs_of
@@ -16,9 +17,11 @@ from dolmen.services.recording import sha
 from dolmen.services.requests import Browse, Entry, HistoryEntry, Listing, ReadResult, View
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import existing, visible
-from dolmen.store.contract import Filter, Tx
+from dolmen.store.contract import Filter, NoteOrder, Tx
 
 _NAME = 80
+_NOTES = "note:"
+"""In front of the cursor of a page that ended among the notes."""
 _BORING = frozenset({"version", "updated_at", "text", "attrs", "verified_by", "superseded_by"})
 
 
@@ -94,26 +97,44 @@ def browse(rt: Runtime, actor: Actor, request: Browse) -> Listing:
     with rt.store.read() as tx:
         if request.queued:
             return _queued(tx, actor, request)
-        if request.changed_since is not None:
-            sight = visible(tx, actor, request.project, folder=request.path)
-            page = tx.memories.select(sight, "changed", request.limit + 1, request.cursor)
-            recent = [m for m in page if m.updated_at >= request.changed_since]
-            return _page([], recent, request.limit, more=len(recent) > request.limit)
+        sight = visible(tx, actor, request.project, folder=request.path, note="")
+        notes = visible(tx, actor, request.project, folder=request.path)
         entries: list[Entry] = []
-        sight = visible(tx, actor, request.project, folder=request.path)
-        if request.path is None and request.cursor is None:
-            counts = tx.memories.count(Filter(actor.vault, None, tx.now), "scope")
-            entries += [Entry("scope", name, count=n) for name, n in sorted(counts.items())]
-        if request.cursor is None:
-            entries += _folders(tx, sight, request)
-        page = tx.memories.select(sight, "newest", request.limit + 1, request.cursor)
-        return _page(entries, page, request.limit, more=len(page) > request.limit)
+        if request.changed_since is None and request.cursor is None:
+            if request.path is None:
+                counts = tx.memories.count(Filter(actor.vault, None, tx.now), "scope")
+                entries += [Entry("scope", name, count=n) for name, n in sorted(counts.items())]
+            entries += _folders(tx, sight, notes, request)
+        lines, cursor = _lines(tx, sight, notes, request)
+        return Listing((*entries, *lines), cursor, truncated=cursor is not None)
 
 
-def _folders(tx: Tx, sight: Filter, request: Browse) -> list[Entry]:
+def _lines(tx: Tx, sight: Filter, notes: Filter, request: Browse) -> tuple[list[Entry], str | None]:
+    """A page of notes, then of memories that are no blocks; the cursor says which of the two goes on."""
+    limit, since = request.limit, request.changed_since
+    entries: list[Entry] = []
+    after = request.cursor
+    if after is None or after.startswith(_NOTES):
+        order: NoteOrder = "address" if since is None else "changed"
+        mark = after.removeprefix(_NOTES) if after else None
+        found = [n for n in tx.notes.select(notes, order, limit + 1, mark) if since is None or n.updated_at >= since]
+        entries = [Entry("note", n.title, address(n.permalink), kind=n.label, at=n.updated_at) for n in found[:limit]]
+        if len(found) > limit:
+            return entries, _NOTES + found[limit - 1].id
+        after, limit = None, limit - len(entries)
+        if not limit:  # the next page begins with the memories, if there are any
+            more = bool(tx.memories.select(sight, limit=1))
+            return entries, _NOTES + found[-1].id if more else None
+    page = tx.memories.select(sight, "newest" if since is None else "changed", limit + 1, after)
+    shown = [m for m in page if since is None or m.updated_at >= since]
+    entries += [Entry("memory", title_of(m), m.id, kind=m.kind, at=m.updated_at) for m in shown[:limit]]
+    return entries, shown[limit - 1].id if len(shown) > limit else None
+
+
+def _folders(tx: Tx, sight: Filter, notes: Filter, request: Browse) -> list[Entry]:
     base = request.path.strip("/") + "/" if request.path else ""
     totals: dict[str, int] = {}
-    for folder, n in tx.memories.count(sight, "folder").items():
+    for folder, n in (*tx.memories.count(sight, "folder").items(), *tx.notes.folders(notes).items()):
         if not folder.startswith(base) or folder == base.rstrip("/"):
             continue
         parts = folder[len(base) :].split("/")
@@ -121,12 +142,6 @@ def _folders(tx: Tx, sight: Filter, request: Browse) -> list[Entry]:
             name = base + "/".join(parts[:depth])
             totals[name] = totals.get(name, 0) + n
     return [Entry("folder", name, count=n) for name, n in sorted(totals.items()) if name]
-
-
-def _page(entries: list[Entry], memories: Sequence[Memory], limit: int, *, more: bool) -> Listing:
-    shown = memories[:limit]
-    lines = [Entry("memory", title_of(m), m.id, kind=m.kind, at=m.updated_at) for m in shown]
-    return Listing((*entries, *lines), shown[-1].id if more and shown else None, truncated=more)
 
 
 def _queued(tx: Tx, actor: Actor, request: Browse) -> Listing:

@@ -36,7 +36,16 @@ from dolmen.domain.note.lines import (
     target_name,
     unmarked,
 )
-from dolmen.domain.note.note import NOTE, SOURCE_LIMIT, Note, NoteRevision, NoteStatus, content_sha, kind_of
+from dolmen.domain.note.note import (
+    NOTE,
+    SOURCE_LIMIT,
+    Note,
+    NoteRevision,
+    NoteStatus,
+    address_of,
+    content_sha,
+    kind_of,
+)
 
 __all__ = [
     "BLOCK_ID",
@@ -53,6 +62,7 @@ __all__ = [
     "NoteRevision",
     "NoteStatus",
     "address",
+    "address_of",
     "checked_permalink",
     "content_sha",
     "derived",

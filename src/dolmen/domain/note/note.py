@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from dolmen.domain.memory import KINDS, Kind
+from dolmen.domain.memory import KINDS, Kind, Memory
+from dolmen.domain.note.address import address
 
 NoteStatus = Literal["active", "superseded", "deleted"]
 
@@ -88,6 +89,12 @@ class NoteRevision:
     person: str
     connection: str
     reason: str = ""
+
+
+def address_of(memory: Memory) -> str:
+    """The address of a memory that is a block of a note; empty for a memory of its own."""
+    permalink = memory.attrs.get("permalink")
+    return address(permalink, memory.block) if memory.note and isinstance(permalink, str) else ""
 
 
 def content_sha(source: str) -> str:

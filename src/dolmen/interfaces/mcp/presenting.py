@@ -13,6 +13,7 @@ from typing import Any
 
 from dolmen.domain.code import View as RefView
 from dolmen.domain.memory import Case, Link, Memory
+from dolmen.domain.note import address_of
 from dolmen.domain.values import DAY, HOUR, MINUTE, SECOND
 from dolmen.services.code.views import is_stale
 from dolmen.services.requests import Claim
@@ -96,6 +97,7 @@ def claim(value: Claim, now: int) -> Json:
     return compact(
         {
             "ref": value.ref,
+            "address": "" if value.memory is None else address_of(value.memory),
             "text": value.text,
             "kind": value.kind,
             "scope": value.scope,
@@ -143,6 +145,7 @@ def memory(value: Memory, now: int) -> Json:
     return compact(
         {
             "ref": value.id,
+            "address": address_of(value),
             "kind": value.kind,
             "label": "" if value.label == value.kind else value.label,
             "scope": value.scope,

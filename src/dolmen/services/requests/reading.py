@@ -199,9 +199,9 @@ class Browse:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a listing: a folder with its count, a memory with its title, or a queued proposal."""
+    """A line of a listing: a folder with its count, a note or a memory with its title, or a queued proposal."""
 
-    type: Literal["scope", "folder", "memory", "proposal"]
+    type: Literal["scope", "folder", "note", "memory", "proposal"]
     name: str
     ref: str = ""
     count: int = 0

@@ -11,11 +11,9 @@ from dolmen.interfaces.mcp import clock
 from dolmen.interfaces.mcp.presenting import (
     FRAME,
     Json,
-    age,
     claim,
     code_ref,
     compact,
-    exact,
     links,
     memory,
     moment,
@@ -23,10 +21,11 @@ from dolmen.interfaces.mcp.presenting import (
     score,
 )
 from dolmen.interfaces.mcp.registry import Arguments
+from dolmen.interfaces.mcp.toolsets.core import notes
 from dolmen.services import reading
 from dolmen.services import recall as recalling
 from dolmen.services.code.views import is_stale
-from dolmen.services.requests import Browse, CaseView, HistoryEntry, Pack, Recall
+from dolmen.services.requests import Browse, CaseView, Pack, Recall
 from dolmen.services.runtime import Runtime
 
 _TIMESTAMP = re.compile(r"\s*\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)\s*\Z", re.IGNORECASE)
@@ -55,9 +54,9 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             cursor=args.get("cursor"),
         ),
     )
-    notes = [*pack.notes, *_understood(rt, args, since=since, until=until, as_of=as_of)]
+    said = [*pack.notes, *_understood(rt, args, since=since, until=until, as_of=as_of)]
     if args.get("project") is None and actor.project is None:
-        notes.append(NO_PROJECT)
+        said.append(NO_PROJECT)
     return compact(
         {
             "about": FRAME if pack.claims or pack.cases else "",
@@ -71,7 +70,7 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             "partial": pack.partial,
             "cursor": pack.cursor,
             "event": pack.event,
-            "notes": notes,
+            "notes": said,
         },
         *("query", "claims", "conflicts", "gaps", "index_health", "budget", "partial", "cursor", "event"),
     )
@@ -95,6 +94,8 @@ def _case(view: CaseView, now: int) -> Json:
 
 
 def read(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    if (of_note := notes.read(rt, actor, args)) is not None:
+        return of_note
     view = args.get("view", "content")
     found = reading.read(rt, actor, args["ref"], view, args.get("section"))
     now = clock.now()
@@ -103,25 +104,10 @@ def read(rt: Runtime, actor: Actor, args: Arguments) -> Json:
         answer["text"] = found.text
         answer |= compact({"stale": is_stale(found.memory), "code_refs": [code_ref(each) for each in found.code_refs]})
     if view == "history":
-        answer["history"] = [_history(entry, now) for entry in found.history]
+        answer["history"] = [notes.history(entry, now) for entry in found.history]
     if view == "links":
         answer["links"] = links(found.links, found.memory.id)
     return {**answer, **compact({"proposals": list(found.proposals)})}
-
-
-def _history(entry: HistoryEntry, now: int) -> Json:
-    return compact(
-        {
-            "version": entry.version,
-            "op": entry.op,
-            "at": exact(entry.at),
-            "age": age(entry.at, now),
-            "agent": entry.agent,
-            "reason": entry.reason,
-            "changed": list(entry.changed),
-            "diff": entry.diff,
-        }
-    )
 
 
 def browse(rt: Runtime, actor: Actor, args: Arguments) -> Json:

@@ -22,6 +22,7 @@ from dolmen.interfaces.mcp.schema import (
     said,
 )
 from dolmen.services.requests import EditOp, ForgetMode, Include, RecallMode, View
+from dolmen.services.requests.notes import NoteOp
 
 INSTRUCTIONS = (
     "Memory shared by all agents here. `context` or `recall` before answering what may have been settled before; "
@@ -60,13 +61,13 @@ RECALL = arguments(
     "query",
 )
 
-READ_SAYS = "One memory whole, its versions, or its links."
+READ_SAYS = "A memory or note whole, its versions, or its links."
 READ = arguments(
     {"ref": STRING, "section": said(STRING, "heading"), "view": one_of(*get_args(View))},
     "ref",
 )
 
-BROWSE_SAYS = "List projects, folders and memories; what changed; proposals waiting for review."
+BROWSE_SAYS = "List projects, folders, notes, memories; what changed; proposals waiting for review."
 BROWSE = arguments(
     {
         "path": STRING,
@@ -101,6 +102,7 @@ MEMORY = fields(
         "case": CASE,
         "source": said(STRING, "where it comes from"),
         "key": said(STRING, "idempotency key"),
+        "note": said(BOOLEAN, "content is a Markdown document"),
     },
     "content",
 )
@@ -108,14 +110,14 @@ REMEMBER = arguments({"memories": {"type": "array", "items": MEMORY}, "dry_run":
 
 EDIT_SAYS = (
     "amend: correct in place; supersede: a new memory replaces it; restore: undo, or back to a version. "
-    "Every version is kept."
+    "The other ops change notes; replace_block takes ref note#blk_id. Every version is kept."
 )
 EDITABLE = {"tags": STRINGS, "importance": NUMBER, "pinned": BOOLEAN, "ttl_seconds": INTEGER, "case": CASE}
 """Fields of an edit that are no text."""
 EDIT = arguments(
     {
         "ref": STRING,
-        "op": one_of(*get_args(EditOp)),
+        "op": one_of(*get_args(EditOp), *get_args(NoteOp)),
         "content": STRING,
         "fields": said(OBJECT, "to set: kind, title, folder, tags, importance, pinned, ttl_seconds, case, source"),
         "key": said(STRING, "one field to set to value"),

@@ -11,11 +11,13 @@ from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp.arguments import read_as
 from dolmen.interfaces.mcp.presenting import Json, compact, score
 from dolmen.interfaces.mcp.registry import Arguments
+from dolmen.interfaces.mcp.toolsets.core import notes
 from dolmen.interfaces.mcp.toolsets.core.schemas import EDITABLE
 from dolmen.services import edit as editing
 from dolmen.services import feedback as judging
 from dolmen.services import forget as forgetting
 from dolmen.services import remember as remembering
+from dolmen.services.notes.marking import link_notes, verify_claims
 from dolmen.services.requests import Edit, FeedbackRequest, Forget, NewLink, NewMemory, Remembered, Similar
 from dolmen.services.runtime import Runtime
 
@@ -23,12 +25,20 @@ from dolmen.services.runtime import Runtime
 def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     """One result per item, in their order; an item that the schema refuses fails alone like any other."""
     given: Sequence[Mapping[str, Any] | DolmenError] = args["memories"]
-    good = [new_memory(item) for item in given if not isinstance(item, DolmenError)]
+    dry_run = args.get("dry_run", False)
+    good = [new_memory(item) for item in given if not isinstance(item, DolmenError) and not item.get("note")]
     stored: list[Remembered] = []
     if good or not given:
-        stored = list(remembering.remember(rt, actor, good, dry_run=args.get("dry_run", False)))
+        stored = list(remembering.remember(rt, actor, good, dry_run=dry_run))
     answers = iter(stored)
-    results = [failed(item) if isinstance(item, DolmenError) else remembered(next(answers)) for item in given]
+    results: list[Json] = []
+    for item in given:
+        if isinstance(item, DolmenError):
+            results.append(failed(item))
+        elif item.get("note"):
+            results.append(notes.new_note(rt, actor, item, dry_run=dry_run))
+        else:
+            results.append(remembered(next(answers)))
     return {"results": results}
 
 
@@ -86,6 +96,8 @@ def similar(one: Similar) -> Json:
 
 
 def edit(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    if (of_note := notes.edit(rt, actor, args)) is not None:
+        return of_note
     done = editing.edit(
         rt,
         actor,
@@ -140,7 +152,10 @@ def _case(value: Mapping[str, Any]) -> Case:
 
 
 def link(rt: Runtime, actor: Actor, args: Arguments) -> Json:
-    done = editing.link(rt, actor, args["from"], args["rel_type"], args["to"], args.get("weight", 1.0))
+    if notes.is_note(rt, actor, args["from"]):
+        done = link_notes(rt, actor, args["from"], args["rel_type"], args["to"])
+    else:
+        done = editing.link(rt, actor, args["from"], args["rel_type"], args["to"], args.get("weight", 1.0))
     return compact(
         {
             "outcome": done.outcome,
@@ -156,7 +171,7 @@ def link(rt: Runtime, actor: Actor, args: Arguments) -> Json:
 
 
 def verify(rt: Runtime, actor: Actor, args: Arguments) -> Json:
-    done = editing.verify(rt, actor, tuple(args["refs"]), args["state"], args.get("note", ""))
+    done = verify_claims(rt, actor, tuple(args["refs"]), args["state"], args.get("note", ""))
     return compact(
         {
             "state": done.state,
