@@ -64,7 +64,7 @@ def test_a_memory_takes_the_fields_that_clients_know() -> None:
     item = faces()["core"].by_name["remember"].schema["properties"]["memories"]["items"]
     assert list(item["properties"]) == [
         *("content", "kind", "project", "title", "folder", "tags", "importance", "links", "supersedes"),
-        *("ttl_seconds", "case", "source", "key"),
+        *("ttl_seconds", "case", "source", "key", "note"),
     ]
 
 
