@@ -98,7 +98,7 @@ def command_line() -> str:
         "## Exit codes",
         table(("code", "meaning"), ([str(code), meaning] for code, meaning in EXIT_MEANINGS.items())),
     ]
-    context = click.Context(cli, info_name="dolmen")
+    context = click.Context(cli, info_name="dolmen", **cli.context_settings)
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None

@@ -77,7 +77,7 @@ def test_a_light_command_takes_under_150_ms_of_processor_time(
 
 
 def test_the_help_lists_each_command_as_the_command_describes_itself() -> None:
-    context = click.Context(cli)
+    context = click.Context(cli, **cli.context_settings)
     for name, entry in COMMANDS.items():
         command = cli.get_command(context, name)
         assert command is not None

@@ -20,7 +20,7 @@ def root() -> click.Command:
 
 def mistake(words: list[str]) -> str | None:
     """What is wrong with the words after `dolmen`, by the declared commands, options and arguments; runs nothing."""
-    command, context = root(), click.Context(root(), info_name="dolmen")
+    command, context = root(), click.Context(root(), info_name="dolmen", **root().context_settings)
     positional = 0
     rest = iter(words)
     for word in rest:
@@ -60,7 +60,7 @@ def test_a_wrong_command_line_would_be_found() -> None:
 
 
 def test_every_command_explains_itself() -> None:
-    todo = [(root(), click.Context(root(), info_name="dolmen"))]
+    todo = [(root(), click.Context(root(), info_name="dolmen", **root().context_settings))]
     unexplained = []
     while todo:
         command, context = todo.pop()
