@@ -105,7 +105,8 @@ def choose(found: Snapshot, most: int, seed: int) -> list[Symbol]:
         and not each.name.rpartition(".")[2].startswith("__")
     ]  # fmt: skip
     random.Random(seed).shuffle(fit)
-    return fit[:most]
+    distinct = {f"{each.path} {each.name}".casefold(): each for each in fit}  # others are the same statement
+    return list(distinct.values())[:most]
 
 
 def timed(desk: LocalDesk, place: Path) -> tuple[float, float]:
