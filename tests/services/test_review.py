@@ -205,3 +205,58 @@ def test_only_a_person_agrees_to_a_preference(house: House) -> None:
     review.apply(house.rt, admin, port.id)
     memory = read(house.rt, house.owner, port.ref or "").memory
     assert (memory.status, memory.trust, memory.verification) == ("active", "agent", "accepted")
+
+
+def test_a_proposal_is_stored_with_the_text_that_the_person_gave_it(house: House) -> None:
+    """C-137: edit and approve."""
+    made = house.remember("Answer in Latin.", kind="preference")
+    ref = house.stored("The port is 8080.")
+    s = house.actor(mode="suggest", connection="key-s")
+    edit(house.rt, s, Edit(ref, "amend", "The port is 9090."))
+    forget(house.rt, s, Forget(ref=ref))
+    new, amended, gone = review.pending(house.rt, house.owner)
+    assert (new.text, amended.text, gone.text) == ("Answer in Latin.", "The port is 9090.", "")
+    review.apply(house.rt, house.owner, new.id, "as I say", text="Answer in Korean.")
+    assert made.ref is not None
+    memory = read(house.rt, house.agent, made.ref).memory
+    assert (memory.text, memory.status, memory.trust) == ("Answer in Korean.", "active", "user")
+    history = read(house.rt, house.owner, made.ref, "history").history
+    assert [each.op for each in history][-2:] == ["amend", "approve"]
+    assert house.refs("Korean") == [made.ref]
+    review.apply(house.rt, house.owner, amended.id, text="The ports are 8080 and 9090.")
+    assert read(house.rt, house.agent, ref).text == "The ports are 8080 and 9090."
+    with pytest.raises(DolmenError) as refused:
+        review.apply(house.rt, house.owner, gone.id, force=True, text="no")
+    assert refused.value.code == "invalid-argument"
+
+
+def test_an_edited_text_passes_the_same_checks_as_any(house: House) -> None:
+    house.remember("Answer in Latin.", kind="preference")
+    house.stored("Answer in Korean.", house.owner, kind="preference")
+    [item] = review.pending(house.rt, house.owner)
+    for text, code in (
+        ("", "invalid-argument"),
+        ("x" * 8001, "too-large"),
+        ("The key is ghp_16C7e42F292c6912E7710c838347Ae178B4a.", "secret-detected"),
+        ("answer in Korean", "conflict"),
+    ):
+        with pytest.raises(DolmenError) as refused:
+            review.apply(house.rt, house.owner, item.id, text=text)
+        assert refused.value.code == code
+    assert [each.status for each in review.pending(house.rt, house.owner)] == ["pending"]
+
+
+def test_proposals_are_found_by_group_and_by_a_part_of_their_id_and_agents_see_their_own(house: House) -> None:
+    house.remember("Answer in Latin.", kind="preference")
+    s = house.actor(mode="suggest", connection="key-s")
+    house.remember("The port is 8080.", s)
+    preference, suggestion = review.pending(house.rt, house.owner)
+    assert (preference.group, suggestion.group) == ("preference", "suggestion")
+    assert review.pending(house.rt, house.owner, group="suggestion") == [suggestion]
+    assert review.pending(house.rt, house.owner, group="digest") == []
+    assert review.named(house.rt, house.owner, preference.id[-8:]) == [preference.id]
+    assert review.named(house.rt, s, preference.id[-8:]) == []
+    assert review.one(house.rt, s, suggestion.id) == suggestion
+    with pytest.raises(DolmenError) as refused:
+        review.one(house.rt, s, preference.id)
+    assert refused.value.code == "not-found"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 ProposalStatus = Literal["pending", "applied", "rejected", "withdrawn"]
 ProposalOp = Literal[
     "remember", "amend", "supersede", "restore", "forget", "verify", "link", "handoff", "replace",
     "note_create", "note_edit", "note_move", "note_restore",
 ]  # fmt: skip
+Group = Literal["preference", "extracted", "duplicate", "conflict", "digest", "purge", "suggestion"]
+"""What a proposal is to the person who decides; all of a group can be decided together."""
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +45,10 @@ class Proposal:
     decision_note: str = ""
     note: str | None = None
     """The note that it is about, when that is already here."""
+
+    @property
+    def group(self) -> Group:
+        """Consolidation and extraction by name; a preference that an agent wrote; everything else is a suggestion."""
+        if self.because == "kind":
+            return "preference"
+        return next((group for group in GROUPS if group == self.because), "suggestion")

@@ -9,16 +9,17 @@ from typing import Any
 from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.memory import HANDOFF, KINDS, Case, Link, Memory
-from dolmen.domain.proposal import Proposal, ProposalStatus
+from dolmen.domain.proposal import Group, Proposal, ProposalStatus
 from dolmen.domain.values import Actor
 from dolmen.services import showing
+from dolmen.services.checking import content_text
 from dolmen.services.edit import EDITABLE, amend_in, checked_fields, earlier, restore_in, successor
 from dolmen.services.forget import forget_in, scrub
 from dolmen.services.indexing import NOTHING
 from dolmen.services.notes import proposing
 from dolmen.services.notes.marking import mark_in
 from dolmen.services.notes.removing import applied
-from dolmen.services.recording import audit, reason_text, revise
+from dolmen.services.recording import audit, reason_text, refuse_secrets, revise
 from dolmen.services.remember import store_one, supersede
 from dolmen.services.requests import ReviewItem
 from dolmen.services.runtime import Runtime
@@ -26,19 +27,59 @@ from dolmen.services.sessions import handoffs
 from dolmen.services.similarity import similar
 from dolmen.store.contract import Tx
 
+REWORDABLE = frozenset({"remember", "handoff", "amend", "supersede"})
+"""Proposals that store one text."""
+_ALL = 10_000
 
-def pending(rt: Runtime, actor: Actor, status: ProposalStatus | None = "pending", limit: int = 200) -> list[ReviewItem]:
+
+def pending(
+    rt: Runtime,
+    actor: Actor,
+    status: ProposalStatus | None = "pending",
+    limit: int = 200,
+    group: Group | None = None,
+) -> list[ReviewItem]:
     """Proposals, oldest first, each with what it would change; agents see their own, people all."""
     require(actor, "read")
     with rt.store.read() as tx:
         own = None if actor.human or actor.mode == "admin" else actor.connection
-        return [item(rt, tx, proposal) for proposal in tx.proposals.select(actor.vault, status, own, limit)]
+        found = tx.proposals.select(actor.vault, status, own, limit if group is None else _ALL)
+        return [item(rt, tx, each) for each in found if group in (None, each.group)][:limit]
 
 
-def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = False) -> ReviewItem:
+def named(rt: Runtime, actor: Actor, part: str) -> list[str]:
+    """Ids of proposals, decided ones too, that start or end with `part`; agents see their own, people all."""
+    require(actor, "read")
+    with rt.store.read() as tx:
+        own = None if actor.human or actor.mode == "admin" else actor.connection
+        found = tx.proposals.select(actor.vault, None, own, _ALL)
+    return [each.id for each in found if each.id.startswith(part) or each.id.endswith(part)]
+
+
+def one(rt: Runtime, actor: Actor, id: str) -> ReviewItem:
+    """One proposal, decided or not.
+
+    Raises:
+        DolmenError: `not-found`, also for that of somebody else.
+    """
+    require(actor, "read")
+    with rt.store.read() as tx:
+        proposal = tx.proposals.get(actor.vault, id)
+        own = actor.human or actor.mode == "admin" or (proposal and proposal.connection == actor.connection)
+        if proposal is None or not own:
+            raise not_found("Proposal", id)
+        return item(rt, tx, proposal)
+
+
+def apply(
+    rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = False, text: str | None = None
+) -> ReviewItem:
     """Does what was proposed; when a person agreed, the result is trusted as the user's.
 
     The history names both: the agent that proposed it as who changed the memory, and who agreed in the reason.
+
+    Args:
+        text: what to store instead of the proposed text (C-137); for proposals that store one text.
 
     Raises:
         DolmenError: `not-found`; `conflict` when it was decided already, or when the memory changed since the proposal
@@ -61,11 +102,27 @@ def apply(rt: Runtime, actor: Actor, id: str, note: str = "", *, force: bool = F
         purge = proposal.payload.get("mode") == "purge"
         if not purge:  # a purge takes its own proposal along
             _decide(tx, actor, proposal, "applied", note)
+        if text is not None:
+            proposal = _reworded(tx, actor, proposal, text)
         agreed = replace(proposal, reason=reason_text(_agreed(tx, actor, proposal, note)))
         _APPLY[proposal.op](rt, tx, replace(actor, agent=proposal.agent), agreed)
     if purge:
         scrub(rt)
     return replace(shown, status="applied", note=note, diff="" if purge else shown.diff)
+
+
+def _reworded(tx: Tx, actor: Actor, proposal: Proposal, text: str) -> Proposal:
+    """The proposal with another text; a new memory gets it at once, by whoever decides."""
+    if proposal.op not in REWORDABLE:
+        raise DolmenError("invalid-argument", "This proposal has no text to edit.", "Apply it as it is, or reject it.")
+    text = content_text(text)
+    refuse_secrets(text)
+    if proposal.op in ("remember", "handoff"):
+        memory = _target(tx, actor, proposal)
+        if memory.text != text:
+            revise(tx, actor, memory, "amend", "edited before it was approved", text=text)
+        return proposal
+    return replace(proposal, payload={**proposal.payload, "content": text})
 
 
 def _named(proposal: Proposal, moved: Sequence[str]) -> str:
@@ -135,7 +192,19 @@ def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
         status=proposal.status,
         similar=alike,
         note=proposal.decision_note,
+        group=proposal.group,
+        text=_text(proposal, memory),
+        evidence=str(memory.attrs.get("evidence", "")) if memory else "",
+        judge=str(proposal.payload.get("judge") or (memory.attrs.get("extractor_model", "") if memory else "")),
     )
+
+
+def _text(proposal: Proposal, memory: Memory | None) -> str:
+    """What would be stored, if that is one text."""
+    if proposal.op not in REWORDABLE or memory is None:
+        return ""
+    content = proposal.payload.get("content")
+    return memory.text if content is None else str(content)
 
 
 def _open(tx: Tx, actor: Actor, id: str) -> Proposal:

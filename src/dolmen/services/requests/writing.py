@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dolmen.domain.memory import Case, Kind, Memory, Verification
+from dolmen.domain.proposal import Group
 
 Outcome = Literal[
     "stored", "duplicate", "proposed", "unchanged", "updated", "queued", "deleted", "purged", "failed", "would"
@@ -235,6 +236,13 @@ class ReviewItem:
     similar: tuple[Similar, ...] = ()
     note: str = ""
     """Why it was decided so."""
+    group: Group = "suggestion"
+    text: str = ""
+    """What would be stored, where that is one text that can be edited before it is approved."""
+    evidence: str = ""
+    """Extracted: the words of the session that say it."""
+    judge: str = ""
+    """Extracted and consolidated: the model that found it, or `rules`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""`dolmen review` at a terminal: one proposal after the other, with what helps to decide."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_start import start
+from tests.cli.test_terminal import Terminal
+
+
+@pytest.fixture
+def waiting(sqlite_url: str, tmp_path: Path) -> str:
+    """A store where three preferences of an agent and a contradiction wait."""
+    texts = ["Answer in Korean.", "Use tabs, not spaces.", "Explain before you change."]
+    lines = [{"content": text, "kind": "preference"} for text in texts]
+    program = (
+        "import json,sys\n"
+        "from dolmen.app import open_app\n"
+        "from dolmen.services.accounts import local_actor\n"
+        "from dolmen.services.remember import remember\n"
+        "from dolmen.services.requests import NewMemory\n"
+        "from dolmen.settings import load\n"
+        "with open_app(load({'database': sys.argv[1]}).settings, models=False) as app:\n"
+        "    actor = local_actor(app.runtime, agent='codex', mode='write')\n"
+        "    remember(app.runtime, actor, [NewMemory(**each) for each in json.loads(sys.argv[2])])\n"
+    )
+    subprocess.run([sys.executable, "-c", program, sqlite_url, json.dumps(lines)], check=True)
+    for port in (8080, 9090):
+        start(["memory", "add", f"The port of the API is {port}.", "--user", "--kind", "fact"], sqlite_url)
+    start(["consolidate"], sqlite_url)
+    return sqlite_url
+
+
+def memories(url: str) -> dict[str, dict[str, Any]]:
+    listed = start(["memory", "list", "--all", "--status", "any", "--json"], url).stdout
+    return {each["text"]: each for each in json.loads(listed)["memories"]}
+
+
+def proposals(url: str, status: str = "pending") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(start(["review", "list", "--status", status, "--json"], url).stdout)[
+        "proposals"
+    ]
+    return found
+
+
+def test_a_person_approves_edits_rejects_and_skips(waiting: str, tmp_path: Path) -> None:
+    """C-136, C-137: what was approved is trusted as the person's word, an edited text as they wrote it."""
+    editor = tmp_path / "editor.py"
+    editor.write_text(
+        "import pathlib, sys\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "file.write_text(file.read_text().replace('tabs', 'two tabs'))\n"
+    )
+    terminal = Terminal(["review"], waiting, EDITOR=f"{sys.executable} {editor}", VISUAL="")
+    terminal.until("4 wait for you: 3 preferences, 1 conflict")
+    terminal.until("[q]uit, [?] >")
+    for keys, then in (
+        ("?\n", "approve all of this group"),
+        ("a\n", "2 of 4"),
+        ("e\n", "Approve it like this?"),
+        ("y\n", "3 of 4"),
+        ("r\n", "Why?"),
+        ("not mine\n", "4 of 4  conflict · fact · user"),
+    ):
+        terminal.type(keys)
+        terminal.until(then)
+    terminal.until("contradicts a newer memory")
+    terminal.type("s\n")
+    code, lines = terminal.ended()
+    assert code == 0
+    assert lines[-1] == "2 approved, 1 rejected, 1 skipped"
+    stored = memories(waiting)
+    assert (stored["Answer in Korean."]["status"], stored["Answer in Korean."]["trust"]) == ("active", "user")
+    assert stored["Use two tabs, not spaces."]["trust"] == "user"
+    assert "Use tabs, not spaces." not in stored
+    rejected = stored["Explain before you change."]
+    assert (rejected["status"], rejected["verification"]) == ("deleted", "rejected")
+    assert [each["note"] for each in proposals(waiting, "rejected")] == ["not mine"]
+    assert [each["group"] for each in proposals(waiting)] == ["conflict"]
+    assert stored["The port of the API is 8080."]["status"] == "active"
+
+
+def test_all_of_a_group_are_decided_together_and_the_others_are_still_asked(waiting: str) -> None:
+    terminal = Terminal(["review"], waiting)
+    terminal.until("1 of 4  preference")
+    terminal.until("[q]uit, [?] >")
+    terminal.type("A\n")
+    terminal.until("Approve all 3 preferences that wait?")
+    terminal.type("y\n")
+    terminal.until("4 of 4  conflict")
+    terminal.until("(")
+    terminal.type("a\n")
+    code, lines = terminal.ended()
+    assert (code, lines[-1]) == (0, "4 approved")
+    assert proposals(waiting) == []
+    stored = memories(waiting)
+    assert {each["status"] for text, each in stored.items() if "port" not in text} == {"active"}
+    assert stored["The port of the API is 8080."]["status"] == "superseded"
+
+
+def test_one_group_alone_is_walked_and_stopped_at_any_time(waiting: str) -> None:
+    terminal = Terminal(["review", "--only", "preference"], waiting)
+    terminal.until("3 wait for you: 3 preferences")
+    terminal.until("[q]uit, [?] >")
+    terminal.type("R\n")
+    terminal.until("Why?")
+    terminal.type("no\n")
+    terminal.until("Reject all 3 preferences that wait?")
+    terminal.type("n\n")
+    terminal.until("[q]uit, [?] >")
+    terminal.type("q\n")
+    code, lines = terminal.ended()
+    assert (code, lines[-1]) == (0, "3 left")
+    assert len(proposals(waiting)) == 4
+    terminal = Terminal(["review"], waiting)
+    terminal.until("[q]uit, [?] >")
+    terminal.type("\x03")
+    assert terminal.ended()[0] == 130
+
+
+def test_nothing_to_decide_is_said(sqlite_url: str) -> None:
+    start(["memory", "add", "Deploys happen on Tuesday"], sqlite_url)
+    assert Terminal(["review"], sqlite_url).ended() == (0, ["Nothing waits for you."])
+
+
+def test_where_nobody_sits_it_lists(waiting: str) -> None:
+    assert len(json.loads(start(["review", "--json"], waiting).stdout)["proposals"]) == 4
+    assert len(start(["review", "--only", "conflict"], waiting).stdout.splitlines()) == 1
+    done = start(["review", "apply", "--all", "preference", "--json"], waiting)
+    assert {each["status"] for each in json.loads(done.stdout)["proposals"]} == {"applied"}
+    assert [each["group"] for each in proposals(waiting)] == ["conflict"]
