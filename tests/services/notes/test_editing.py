@@ -271,3 +271,11 @@ def test_of_many_writers_at_once_every_word_is_kept(desk: Desk, ref: str) -> Non
     losers = [answer for answer in answers if isinstance(answer, DolmenError)]
     assert {error.code for error in losers} == {"conflict"}
     assert {error.data["sha"] for error in losers} == {winner.sha}
+
+
+def test_a_block_that_keeps_its_words_beside_new_ones_keeps_its_memory(desk: Desk, ref: str) -> None:
+    block = desk.block(ref, "monthly")
+    done = desk.edit(block.ref, "replace_block", "- [fact] First something new\n- [fact] Keys rotate monthly")
+    after = desk.block(ref, "monthly")
+    assert (after.id, after.memory) == (block.id, block.memory)
+    assert len(done.added) == 1

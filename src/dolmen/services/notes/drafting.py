@@ -75,7 +75,8 @@ def draft_change(before: Note, old: tuple[str, ...], document: Document, matchin
     for a, c in matching.same:
         kept[c] = old[a]
     ids = identify(document.marks, kept)
-    reworded = {ids[c]: old[a] for a, c in matching.changed}
+    # A block that says what the replaced one said, and so has its id, is that one; the other words are new then.
+    reworded = {ids[c]: old[a] for a, c in matching.changed if old[a] not in ids}
     properties = read_properties(document.source)
     title = properties.text("title")[:TITLE_LIMIT] or _followed(before, document)
     after = before.with_(source=document.source, blocks=ids, title=title, version=before.version + 1)
