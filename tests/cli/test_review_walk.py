@@ -37,6 +37,23 @@ def waiting(sqlite_url: str, tmp_path: Path) -> str:
     return sqlite_url
 
 
+class Sitting(Terminal):
+    """A person who answers each question when it has been asked."""
+
+    heard = 0
+
+    def answer(self, question: str, keys: str) -> None:
+        """Types the keys after the next time that this is asked. A question's last space comes from who reads them."""
+        while question not in self.said[self.heard :] and self._read():
+            pass
+        assert question in self.said[self.heard :], self.said
+        self.heard = len(self.said)
+        self.type(keys)
+
+
+CHOICE, YES, WHY = "[?] > ", "]: ", "may be empty): "
+
+
 def memories(url: str) -> dict[str, dict[str, Any]]:
     listed = start(["memory", "list", "--all", "--status", "any", "--json"], url).stdout
     return {each["text"]: each for each in json.loads(listed)["memories"]}
@@ -57,22 +74,17 @@ def test_a_person_approves_edits_rejects_and_skips(waiting: str, tmp_path: Path)
         "file = pathlib.Path(sys.argv[1])\n"
         "file.write_text(file.read_text().replace('tabs', 'two tabs'))\n"
     )
-    terminal = Terminal(["review"], waiting, EDITOR=f"{sys.executable} {editor}", VISUAL="")
-    terminal.until("4 wait for you: 3 preferences, 1 conflict")
-    terminal.until("[q]uit, [?] >")
-    for keys, then in (
-        ("?\n", "approve all of this group"),
-        ("a\n", "2 of 4"),
-        ("e\n", "Approve it like this?"),
-        ("y\n", "3 of 4"),
-        ("r\n", "Why?"),
-        ("not mine\n", "4 of 4  conflict · fact · user"),
-    ):
-        terminal.type(keys)
-        terminal.until(then)
-    terminal.until("contradicts a newer memory")
-    terminal.type("s\n")
-    code, lines = terminal.ended()
+    person = Sitting(["review"], waiting, EDITOR=f"{sys.executable} {editor}", VISUAL="")
+    person.until("4 wait for you: 3 preferences, 1 conflict")
+    for question, keys in (
+        (CHOICE, "?\n"), (CHOICE, "a\n"), (CHOICE, "e\n"), (YES, "y\n"), (CHOICE, "r\n"), (WHY, "not mine\n"),
+        (CHOICE, "s\n"),
+    ):  # fmt: skip
+        person.answer(question, keys)
+    code, lines = person.ended()
+    assert "  A  approve all of this group that are left" in lines
+    assert "4 of 4  conflict · fact · user" in lines
+    assert any("contradicts a newer memory" in line for line in lines)
     assert code == 0
     assert lines[-1] == "2 approved, 1 rejected, 1 skipped"
     stored = memories(waiting)
@@ -87,16 +99,11 @@ def test_a_person_approves_edits_rejects_and_skips(waiting: str, tmp_path: Path)
 
 
 def test_all_of_a_group_are_decided_together_and_the_others_are_still_asked(waiting: str) -> None:
-    terminal = Terminal(["review"], waiting)
-    terminal.until("1 of 4  preference")
-    terminal.until("[q]uit, [?] >")
-    terminal.type("A\n")
-    terminal.until("Approve all 3 preferences that wait?")
-    terminal.type("y\n")
-    terminal.until("4 of 4  conflict")
-    terminal.until("(")
-    terminal.type("a\n")
-    code, lines = terminal.ended()
+    person = Sitting(["review"], waiting)
+    person.answer(CHOICE, "A\n")
+    person.answer("Approve all 3 preferences that wait? [y/N]: ", "y\n")
+    person.answer(CHOICE, "a\n")
+    code, lines = person.ended()
     assert (code, lines[-1]) == (0, "4 approved")
     assert proposals(waiting) == []
     stored = memories(waiting)
@@ -105,23 +112,18 @@ def test_all_of_a_group_are_decided_together_and_the_others_are_still_asked(wait
 
 
 def test_one_group_alone_is_walked_and_stopped_at_any_time(waiting: str) -> None:
-    terminal = Terminal(["review", "--only", "preference"], waiting)
-    terminal.until("3 wait for you: 3 preferences")
-    terminal.until("[q]uit, [?] >")
-    terminal.type("R\n")
-    terminal.until("Why?")
-    terminal.type("no\n")
-    terminal.until("Reject all 3 preferences that wait?")
-    terminal.type("n\n")
-    terminal.until("[q]uit, [?] >")
-    terminal.type("q\n")
-    code, lines = terminal.ended()
+    person = Sitting(["review", "--only", "preference"], waiting)
+    person.until("3 wait for you: 3 preferences")
+    person.answer(CHOICE, "R\n")
+    person.answer(WHY, "no\n")
+    person.answer("Reject all 3 preferences that wait? [y/N]: ", "n\n")
+    person.answer(CHOICE, "q\n")
+    code, lines = person.ended()
     assert (code, lines[-1]) == (0, "3 left")
     assert len(proposals(waiting)) == 4
-    terminal = Terminal(["review"], waiting)
-    terminal.until("[q]uit, [?] >")
-    terminal.type("\x03")
-    assert terminal.ended()[0] == 130
+    person = Sitting(["review"], waiting)
+    person.answer(CHOICE, "\x03")
+    assert person.ended()[0] == 130
 
 
 def test_nothing_to_decide_is_said(sqlite_url: str) -> None:
