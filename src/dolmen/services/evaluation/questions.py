@@ -111,11 +111,12 @@ def held_back(rt: Runtime, actor: Actor, count: int, *, project: str | None) -> 
     require(actor, "read")
     with rt.store.read() as tx:
         sight = visible(tx, actor, project)
-        chosen = heapq.nsmallest(count, _all(tx, sight), key=lambda m: hashlib.sha256(m.id.encode()).digest())
-    made = [(made_from(memory), memory) for memory in chosen]
-    asked = tuple(Question(text, frozenset((memory.id,))) for text, memory in made if text)
-    titled = sum(bool(text) and text == memory.title for text, memory in made)
-    short = len(made) - len(asked)
+        # Twice as many, since some are too short to make a question of.
+        chosen = heapq.nsmallest(2 * count, _all(tx, sight), key=lambda m: hashlib.sha256(m.id.encode()).digest())
+    made = [(text, memory) for memory in chosen if (text := made_from(memory))]
+    short = len(chosen) - len(made)
+    asked = tuple(Question(text, frozenset((memory.id,))) for text, memory in made[:count])
+    titled = sum(text == memory.title for text, memory in made[:count])
     return Questions(
         asked,
         f"Questions made from the memories themselves: {titled} titles, and {len(asked) - titled} times half of the "
