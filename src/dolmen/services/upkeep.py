@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
@@ -19,8 +20,10 @@ from dolmen.services.recording import audit, revise
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import EVERY_PROJECT, visible
 from dolmen.services.stats import health, stats
-from dolmen.services.working import Worker
 from dolmen.store.contract import Filter, Tx
+
+if TYPE_CHECKING:
+    from dolmen.services.working import Worker
 
 __all__ = ["Upkeep", "backfill", "expire", "follow_analyzer", "health", "outdated", "reindex", "stats", "trim"]
 
@@ -162,7 +165,7 @@ class Upkeep:
         self._rt = rt
         self._keep = keep_events_days
         self._backfill = _backfill.Backfill(rt)
-        self._worker = Worker(rt)
+        self._worker: Worker | None = None
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -173,6 +176,10 @@ class Upkeep:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, args=(after,), name="dolmen-upkeep", daemon=True)
             self._thread.start()
+        if self._worker is None and self._rt.chat is not None:
+            from dolmen.services.working import Worker  # what most processes need not load
+
+            self._worker = Worker(self._rt)
             self._worker.start(after=after)
 
     def poke(self) -> None:
@@ -183,7 +190,8 @@ class Upkeep:
         """Ends the thread after what it is doing, at most a batch. Harmless to repeat, and before `start`."""
         self._stop.set()
         self._wake.set()
-        self._worker.stop()
+        if self._worker is not None:
+            self._worker.stop()
         if self._thread is not None:
             self._thread.join(timeout)
 

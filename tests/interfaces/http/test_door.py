@@ -13,6 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from dolmen.interfaces.http.framing import CleanHeaders
 from dolmen.services import accounts
+from dolmen.services.accounts import ensure_vault
+from dolmen.store.contract import Job
 from tests.interfaces.conftest import INITIALIZE, JSON, Serve, Served, rpc
 
 LIST = rpc("tools/list")
@@ -445,3 +447,18 @@ def test_health_tells_the_model_and_how_much_it_has_read(serve: Serve) -> None:
     assert found["model"]["dim"] > 0
     assert found["index"]["passages"] == 1
     assert "dolmen_index_passages 1.0" in served.http.get(served.base + "/metrics").text
+
+
+def test_background_work_is_counted_by_kind_and_state(serve: Serve) -> None:
+    served = serve()
+    vault = ensure_vault(served.rt)
+    with served.rt.store.write() as tx:
+        for n in range(2):
+            tx.jobs.enqueue(Job(tx.new_id(), vault, "extract", str(n), due_at=tx.now, created_at=tx.now))
+        taken = tx.jobs.lease(("extract",), "x", tx.now, tx.now + 1)
+        assert taken is not None
+        tx.jobs.bury(taken, tx.now, "no JSON")
+    text = served.http.get(served.base + "/metrics").text
+    assert 'dolmen_jobs{kind="extract",state="dead"} 1.0' in text
+    assert 'dolmen_jobs{kind="extract",state="waiting"} 1.0' in text
+    assert served.http.get(served.base + "/health").json()["jobs"] == {"extract": {"dead": 1, "waiting": 1}}
