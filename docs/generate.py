@@ -339,8 +339,8 @@ def hooks() -> str:
             "## Events",
             _prose("""
             Which events the hook is registered for, the seconds that the client gives it, and with which version of the
-            client it was tried (2026-11-30, on Linux, with a stand-in for the model). An event or a field that the
-            hook does not know, it ignores.
+            client it was tried (2026-11-30, on Linux, with a stand-in for the model: `bench/conformance/run sessions`).
+            An event or a field that the hook does not know, it ignores.
             """),
             table(("client", "events", "tried"), events),
             "## What the hook does",

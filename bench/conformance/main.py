@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.conformance import agents, inspector, packages, suite
+from bench.conformance import agents, inspector, packages, sessions, suite
 
 
 def _suite(home: Path) -> tuple[list[str], bool]:
@@ -40,10 +40,18 @@ def _clients(home: Path) -> tuple[list[str], bool]:
     return lines, all(one.healthy for one in seen)
 
 
+def _sessions(home: Path) -> tuple[list[str], bool]:
+    held = sessions.hold(home)
+    lines = ["Sessions with hooks", "", "| client | version | the model is told | what is kept |", "|---|---|---|---|"]
+    lines += [f"| {one.client} | {one.version} | {'yes' if one.context else 'no'} | {one.kept} |" for one in held]
+    return lines, all(one.healthy for one in held)
+
+
 JUDGES: dict[str, Callable[[Path], tuple[list[str], bool]]] = {
     "suite": _suite,
     "inspector": _inspector,
     "clients": _clients,
+    "sessions": _sessions,
 }
 
 

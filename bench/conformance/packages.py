@@ -12,7 +12,13 @@ FOLDER = Path(__file__).resolve().parents[1] / "out" / "conformance"
 
 SUITE = "@modelcontextprotocol/conformance"
 INSPECTOR = "@modelcontextprotocol/inspector"
-CLIENTS = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex", "gemini": "@google/gemini-cli"}
+CLIENTS = {
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+    "qwen": "@qwen-code/qwen-code",
+    "opencode": "opencode-ai",
+}
 """Command: package."""
 
 WANTED = {

@@ -161,7 +161,7 @@ TARGETS: tuple[Target, ...] = (
             milliseconds=True, extra={"name": SERVER},
         ),
         Rules("~/.gemini/GEMINI.md", "./GEMINI.md"),
-        "0.61.0: payloads recorded; the context reaches the model",
+        "0.61.0: payloads recorded; a session run whole, with context",
     ),
     Target(
         "qwen",
