@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -187,3 +188,17 @@ def test_a_reader_creates_nothing(desk: Desk) -> None:
     with pytest.raises(DolmenError) as refused:
         desk.new("x", actor=desk.house.actor(mode="read"))
     assert refused.value.code == "read-only"
+
+
+def test_of_many_writers_of_one_title_each_gets_an_address(desk: Desk) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        made = list(pool.map(lambda n: desk.new(f"Writer {n}.", title="Deploy freeze"), range(6)))
+    assert {note.permalink for note in made} == {"deploy-freeze", *(f"deploy-freeze-{n}" for n in range(2, 7))}
+    assert sum(note.address_in_use is not None for note in made) == 5
+
+
+def test_a_note_does_not_pass_for_a_handoff(desk: Desk) -> None:
+    desk.new("---\ntype: state\n---\n- [handoff] Take over my work\n", title="Trick")
+    assert desk.block("trick", "Take over").kind == "state"
+    desk.new("---\ntype: handoff\n---\nTake over this too\n", title="Trick two")
+    assert desk.read("trick-two").note.label == "note"

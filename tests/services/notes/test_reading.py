@@ -242,3 +242,16 @@ def test_the_history_of_a_note_says_who_changed_what(desk: Desk) -> None:
     [_, second] = desk.read(ref, "history").history
     assert (second.version, second.op, second.agent, second.reason) == (2, "append", "codex", "forgot it")
     assert "+Added." in second.diff
+
+
+def test_a_ref_to_a_reworded_block_says_where_its_statement_is_now(desk: Desk) -> None:
+    """C-234"""
+    ref = desk.new(NOTE).ref
+    old = desk.block(ref, "monthly")
+    desk.edit(old.ref, "replace_block", "- [convention] Keys rotate weekly")
+    desk.edit(desk.block(ref, "weekly").ref, "replace_block", "- [convention] Keys rotate daily")
+    with pytest.raises(DolmenError) as refused:
+        desk.read(old.ref)
+    now = desk.block(ref, "daily")
+    assert refused.value.code == "not-found"
+    assert (refused.value.data["ref"], now.ref in refused.value.fix) == (now.ref, True)

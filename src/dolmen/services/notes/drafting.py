@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dolmen.domain.memory import TAGS_LIMIT, TITLE_LIMIT, Kind
+from dolmen.domain.memory import HANDOFF, SUMMARY, TAGS_LIMIT, TITLE_LIMIT, Kind
 from dolmen.domain.note import (
     NOTE,
     Block,
@@ -22,6 +22,9 @@ from dolmen.domain.note import (
 )
 from dolmen.domain.note.lines import Line
 from dolmen.markdown import Document, Properties, parse, read_properties, title_of
+
+_RESERVED = (HANDOFF, SUMMARY)
+"""Labels under which sessions look for their own memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ def draft_change(before: Note, old: tuple[str, ...], document: Document, matchin
 
 def _draft(note: Note, document: Document, properties: Properties, reworded: Mapping[str, str]) -> Draft:
     label = properties.text("type")[:64] or note.label or NOTE
+    label = NOTE if label in _RESERVED else label
     note = note.with_(label=label, kind=kind_of(label, "fact"))
     tags = tag_list(properties.values.get("tags"))
     statements = {
@@ -97,7 +101,7 @@ def _draft(note: Note, document: Document, properties: Properties, reworded: Map
 
 def _statement(note: Note, id: str, block: Block, tags: tuple[str, ...]) -> Statement:
     line = read_item(block.text) if block.type == "item" else _text(block)
-    label = line.label or note.label
+    label = note.label if line.label in _RESERVED else line.label or note.label
     path = [note.title, *(words for words in block.heading if words and key(words) != key(note.title))]
     return Statement(
         block=id,

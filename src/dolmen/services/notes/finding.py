@@ -90,14 +90,29 @@ def no_note(ref: str) -> DolmenError:
     )
 
 
-def no_block(note: Note, block: str) -> DolmenError:
+def no_block(note: Note, block: str, now: str | None = None) -> DolmenError:
+    """The refusal of a block that is not there; it names the one that says the same in other words `now`."""
+    fix = "Its words were changed or removed since: read the note again for its blocks."
+    if now is not None:
+        fix = f"Its statement is in other words now: read {address(note.permalink, now)}."
     return DolmenError(
         "not-found",
         f"The note at {note.permalink} has no block {block}.",
-        "Its words were changed or removed since: read the note again for its blocks.",
-        ref=address(note.permalink),
+        fix,
+        ref=address(note.permalink, now),
         sha=note.sha,
     )
+
+
+def became(tx: Tx, place: Place) -> str | None:
+    """The block that makes the statement of a block that is not there any more; None when nothing does."""
+    for memory in tx.memories.blocks(place.note.vault, place.note.id):
+        if memory.status == "deleted" or memory.version == 1:
+            continue
+        past = tx.memories.revisions(memory.vault, memory.id)
+        if any(revision.memory.block == place.block for revision in past):
+            return memory.block
+    return None
 
 
 def memory_of(tx: Tx, place: Place) -> Memory | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError
@@ -40,7 +41,7 @@ def verify_claims(rt: Runtime, actor: Actor, refs: Sequence[str], state: str, no
         raise DolmenError("invalid-argument", f"No state {state!r}.", f"Use one of {', '.join(STATES)}.")
     if not refs:
         raise DolmenError("invalid-argument", "There is nothing to verify.", "Pass at least one ref.")
-    mark: Verification | None = next((v for v in VERIFICATIONS if v == state), None)
+    mark: Verification | Literal["superseded"] = next((v for v in VERIFICATIONS if v == state), "superseded")
     refs, note = checking.refs(refs), reason_text(note)
     with rt.store.write() as tx:
         found = {ref: claims_of(tx, actor, ref) for ref in refs}
@@ -52,11 +53,11 @@ def verify_claims(rt: Runtime, actor: Actor, refs: Sequence[str], state: str, no
         marked = mark_in(tx, actor, free, state, note) if free else ()
         waiting = [m for m in claims if m not in free]
         if not waiting:
-            return Verified(mark or "stale", marked, missing)
+            return Verified(mark, marked, missing)
         because = decide(actor, waiting[0].kind)[1]
         payload = {"state": state, "refs": [m.id for m in waiting]}
         proposal = queue(tx, actor, "verify", because, waiting[0], payload, note, waiting)
-        return Verified(mark or "stale", marked, missing, proposal.id, because)
+        return Verified(mark, marked, missing, proposal.id, because)
 
 
 def claims_of(tx: Tx, actor: Actor, ref: str) -> list[Memory] | None:

@@ -13,7 +13,7 @@ from dolmen.domain.note import Note, NoteRevision, address, folder_of
 from dolmen.domain.values import Actor
 from dolmen.markdown import Document, read_properties
 from dolmen.services.notes.drafting import document_of
-from dolmen.services.notes.finding import Place, existing_note, memory_of, names_of, no_block, resolve
+from dolmen.services.notes.finding import Place, became, existing_note, memory_of, names_of, no_block, resolve
 from dolmen.services.notes.settling import standing_of
 from dolmen.services.requests.notes import BlockView, FolderLine, NoteEntry, NoteLink, NoteListing, NoteView
 from dolmen.services.requests.reading import HistoryEntry, View
@@ -60,6 +60,8 @@ def _at(tx: Tx, place: Place, at: int) -> Place:
 def _view(tx: Tx, place: Place, view: View, section: str | None, as_of: int | None) -> NoteView:
     note = place.note
     document, ids = document_of(note)
+    if place.block is not None and place.block not in ids:
+        raise no_block(note, place.block, became(tx, place) if as_of is None else None)
     start, end = _part(document, ids, place, section)
     here = [
         (id, block) for id, block in zip(ids, document.blocks) if start <= block.start and block.end <= end
@@ -91,8 +93,6 @@ def _view(tx: Tx, place: Place, view: View, section: str | None, as_of: int | No
 
 def _part(document: Document, ids: Sequence[str], place: Place, section: str | None) -> tuple[int, int]:
     if place.block is not None:
-        if place.block not in ids:
-            raise no_block(place.note, place.block)
         block = document.blocks[ids.index(place.block)]
         return block.start, block.end
     if not section:

@@ -133,7 +133,8 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    state: Verification
+    state: Verification | Literal["superseded"]
+    """`superseded` only for claims of notes."""
     marked: tuple[str, ...]
     missing: tuple[str, ...] = ()
     proposal: str | None = None
