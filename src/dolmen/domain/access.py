@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Kind
+from dolmen.domain.policy import CHANGE, Verdict, Write, rule
 from dolmen.domain.values import Actor, Mode, Toolset
 
 Need = Literal["read", "write", "admin"]
@@ -53,29 +54,20 @@ def require(actor: Actor, need: Need) -> None:
     )
 
 
-Decision = Literal["apply", "queue"]
+Decision = Verdict
 
 
-def decide(actor: Actor, *kinds: Kind | None) -> tuple[Decision, str]:
-    """Whether a write applies at once or waits for a person, and why (`mode`, `kind` or empty).
-
-    A connection in mode `suggest` queues everything. Preferences steer agents, so only a person decides about them
-    (C-136): a change waits, whatever the connection's mode, when what it touches is a preference before or after it.
+def decide(actor: Actor, *kinds: Kind | None, write: Write = CHANGE) -> tuple[Decision, str]:
+    """What becomes of a write of this actor, and why it waits or is refused (empty when it applies).
 
     Args:
-        kinds: of every memory that the write makes, changes or brings back: before it and after it. A write that only
-            takes away (`forget`) names none: what steers nobody any more needs no consent.
+        kinds: as `Write.kinds`, added to those that the write names.
     """
-    if actor.human:
-        return "apply", ""
-    if actor.mode == "suggest":
-        return "queue", "mode"
-    if "preference" in kinds:
-        return "queue", "kind"
-    return "apply", ""
+    ruling = rule(actor.writing, actor.mode, replace(write, kinds=(*write.kinds, *kinds)), human=actor.human)
+    return ruling.verdict, "" if ruling.verdict == "apply" else ruling.because
 
 
-def decide_purge(actor: Actor) -> tuple[Decision, str]:
+def decide_purge(actor: Actor) -> tuple[Literal["apply", "queue"], str]:
     """Destroying for good is a person's decision: an agent's request waits, unless its connection is `admin`."""
     if actor.human or actor.mode == "admin":
         return "apply", ""

@@ -21,6 +21,24 @@ SECOND = 1_000_000
 MINUTE, HOUR, DAY = 60 * SECOND, 3600 * SECOND, 86_400 * SECOND
 
 
+WritePolicy = Literal["conflicts", "review", "direct"]
+WRITE_POLICIES: tuple[WritePolicy, ...] = ("conflicts", "review", "direct")
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What a vault says about the writes of agents, as one door reads it; `domain/policy` decides by it."""
+
+    agent_writes: bool = True
+    """Off: every agent only proposes, whatever its connection may do (C-140)."""
+    policy: WritePolicy = "direct"
+    """`conflicts`: deletions, replaced notes, stale and blind edits wait; `review`: everything; `direct`: only what
+    would overwrite what its writer did not see."""
+    unseen: Literal["refuse", "queue"] = "refuse"
+    """What becomes of a change to a version that its writer did not see: the writer is told to read again, or a person
+    decides."""
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """Who is acting: resolved once, at the door, from the connection; never from a tool argument (C-15, C-31)."""
@@ -41,6 +59,8 @@ class Actor:
     toolset: Toolset = "core"
     session: str | None = None
     """The agent's conversation, when the client names it."""
+    writing: Writing = Writing()
+    """What the vault says about this actor's writes; a door that obeys it reads it on every request (C-140)."""
     human: bool = False
     """True at the command line and the web page, where a person acts: what is written then is trusted as the user's."""
 

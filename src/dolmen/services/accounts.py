@@ -84,8 +84,9 @@ def create_key(
 
     Raises:
         DolmenError: `invalid-argument` for an agent without a name, an expiry in the past, an unknown mode or toolset,
-            or a label over 200 characters; `invalid-project`.
+            or a label over 200 characters; `invalid-project`; `forbidden` for mode `write` while agent writes are off.
     """
+    from dolmen.services.policy import policy_in
     from dolmen.services.recording import audit
 
     require(actor, "admin")
@@ -100,6 +101,12 @@ def create_key(
         raise DolmenError("invalid-argument", "The label is longer than 200 characters.", "Shorten it.")
     secret = KEY_PREFIX + secrets.token_urlsafe(32)
     with rt.store.write() as tx:
+        if mode == "write" and not policy_in(tx, actor.vault).agent_writes:
+            raise DolmenError(
+                "forbidden",
+                "Agent writes are off in this vault, so no key in mode write is made.",
+                "Make it with `--mode suggest`, or turn them on: `dolmen settings agent_writes on`.",
+            )
         if expires_at is not None and expires_at <= tx.now:
             raise DolmenError("invalid-argument", "The key would expire in the past.", "Choose a later date.")
         connection = Connection(

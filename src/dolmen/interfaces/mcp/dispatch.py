@@ -16,6 +16,7 @@ from dolmen.interfaces.mcp import clock
 from dolmen.interfaces.mcp.arguments import understand
 from dolmen.interfaces.mcp.presenting import encode
 from dolmen.interfaces.mcp.registry import Face, Tool
+from dolmen.services.policy import under_policy
 from dolmen.services.runtime import Runtime
 from dolmen.store.contract import AuditEntry
 from dolmen.store.ids import rising
@@ -78,6 +79,8 @@ def call(
         require(actor, tool.need)
         watch.admit(actor, tool)
         args, notes = understand(tool, given)
+        if tool.need != "read":
+            actor = under_policy(rt, actor, face.policy)
         value = tool.handler(rt, actor, args)
         if notes:
             value["notes"] = [*notes, *value.get("notes", ())]

@@ -9,6 +9,7 @@ from typing import Any
 from dolmen.domain.access import Need
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor, Toolset
+from dolmen.services.policy import Reading, by_versions
 from dolmen.services.runtime import Runtime
 
 Arguments = Mapping[str, Any]
@@ -87,6 +88,8 @@ class Face:
     toolset: Toolset
     instructions: str
     tools: tuple[Tool, ...]
+    policy: Reading = by_versions
+    """How this face reads the vault's write policy."""
     by_name: Mapping[str, Tool] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from dolmen.domain.note import (
     slug_path,
     target_name,
 )
+from dolmen.domain.policy import Write
 from dolmen.domain.values import Actor
 from dolmen.markdown import Document, append, parse, read_properties, set_property
 from dolmen.services import checking
@@ -107,7 +108,9 @@ def create_in(
     note, used = _addressed(tx, actor, request, draft)
     draft = Draft(note, draft.statements, draft.reworded)
     older = [memory.kind for place in replaced for memory in standing_of(tx, place.note).values()]
-    decision, because = decide(actor, *kinds_of({}, draft), *older)
+    replaces = any(place.note.status == "active" for place in replaced)
+    write = Write("replace" if replaces else "create", "free")
+    decision, because = decide(actor, *kinds_of({}, draft), *older, write=write)
     if decision == "queue":
         kept = queue(tx, actor, "note_create", because, None, {"note": payload(request)})
         return written("proposed", note, proposal=kept.id, because=because, address_in_use=used)

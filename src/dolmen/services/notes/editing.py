@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
-from dolmen.domain.access import require
+from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.memory import REASON_LIMIT
 from dolmen.domain.note import checked_permalink, match
+from dolmen.domain.policy import Operation, Write
 from dolmen.domain.values import Actor
 from dolmen.markdown import Spliced, append, parse, prepend, replace_block, set_property
 from dolmen.services import checking
@@ -17,7 +18,8 @@ from dolmen.services.notes.drafting import Draft, document_of, draft_change
 from dolmen.services.notes.finding import Place, existing_note, locked, no_block
 from dolmen.services.notes.settling import standing_of
 from dolmen.services.notes.writing import (
-    fresh,
+    conflict,
+    is_seen,
     keep,
     source_text,
     vectors_of,
@@ -50,11 +52,12 @@ def edit_note(rt: Runtime, actor: Actor, request: NoteEdit) -> NoteWritten:
     """
     require(actor, "write")
     notes = checking.replacements(request)
-    request = checked_edit(request)
+    request = checked_edit(request, blind=actor.writing.unseen == "queue" and not actor.human)
     if request.op == "withdraw":
         return withdraw(rt, actor, request)
     with rt.store.read() as tx:
         place = existing_note(tx, actor, request.ref)
+    _refuse_unseen(actor, place, request)
     draft = plan(place, request)  # before the transaction, since a long note takes its time
     vectors = vectors_of(rt, draft, place.note)
     with rt.store.write() as tx:
@@ -72,6 +75,7 @@ def edit_in(
     """Does a checked edit in the caller's transaction."""
     if request.op == "retract":
         _retractable(tx, actor, place)
+    _refuse_unseen(actor, place, request)
     return _keep(tx, actor, place, plan(place, request), request, None, agreed)
 
 
@@ -84,17 +88,43 @@ def _keep(
     vectors: Mapping[str, Any] | None = None,
     agreed: Mapping[str, Any] | None = None,
 ) -> NoteWritten:
-    given = ("note_edit", payload(request, place))
-    return keep(tx, actor, place.note, draft, request.op, request.reason, vectors, proposal=given, agreed=agreed)  # type: ignore[arg-type]  # a ProposalOp
+    return keep(
+        tx,
+        actor,
+        place.note,
+        draft,
+        request.op,
+        request.reason,
+        vectors,
+        proposal=("note_edit", payload(request, place)),
+        agreed=agreed,
+        write=write_of(place, request),
+    )
+
+
+def write_of(place: Place, request: NoteEdit) -> Write:
+    """What an edit is to the write policy. What is added, or set by its name, and a block, which is named by what it
+    says, are worked out from the version at hand: only a whole that names no version is blind (C-119)."""
+    seen = is_seen(place.note, request.expected_sha)
+    blind = request.op == "replace_note" and request.expected_sha is None
+    return Write(_OPERATIONS.get(request.op, "edit"), "blind" if blind else "current" if seen else "stale")
+
+
+_OPERATIONS: Mapping[NoteOp, Operation] = {"delete_note": "delete", "retract": "retract", "withdraw": "withdraw"}
+
+
+def _refuse_unseen(actor: Actor, place: Place, request: NoteEdit) -> None:
+    """Before a draft is worked out, which may fail at what changed."""
+    if decide(actor, write=write_of(place, request))[0] == "refuse":
+        raise conflict(place.note)
 
 
 def plan(place: Place, request: NoteEdit) -> Draft:
     """The note as it would be, worked out from the version at hand; nothing is read or written.
 
     Raises:
-        DolmenError: `conflict` when that is not the version that the writer saw; `not-found` for an unknown block.
+        DolmenError: `not-found` for an unknown block.
     """
-    fresh(place.note, request.expected_sha)
     return within_limit(_PLANS[request.op](place, request))
 
 
@@ -159,8 +189,11 @@ _PLANS: Mapping[NoteOp, Callable[[Place, NoteEdit], Draft]] = {
 
 
 # ------------------------------------------------------------------------------------------------------------- checking
-def checked_edit(request: NoteEdit) -> NoteEdit:
+def checked_edit(request: NoteEdit, *, blind: bool = False) -> NoteEdit:
     """The request as it will be done.
+
+    Args:
+        blind: a whole note may be replaced without naming the version that was read; the policy judges that.
 
     Raises:
         DolmenError: `invalid-argument`, `too-large` or `secret-detected`.
@@ -173,20 +206,20 @@ def checked_edit(request: NoteEdit) -> NoteEdit:
             raise DolmenError(
                 "invalid-argument", f"{request.op} does not read {name}.", f"Ops that do: {', '.join(READS[name])}."
             )
-    _complete(request)
+    _complete(request, blind=blind)
     content = None if request.content is None else source_text(request.content)
     refuse_secrets(content or "", *strings([request.key, request.value]))
     reason = reason_text(request.reason)
     return replace(request, content=content, reason=reason)
 
 
-def _complete(request: NoteEdit) -> None:
+def _complete(request: NoteEdit, *, blind: bool) -> None:
     op = request.op
     if op in ("append", "prepend") and not (request.content or "").strip():
         raise _missing(op, "content", "the Markdown to add")
     if op in ("replace_block", "replace_note") and request.content is None:
         raise _missing(op, "content", "the Markdown that takes its place; empty removes a block")
-    if op == "replace_note" and not request.expected_sha:
+    if op == "replace_note" and not request.expected_sha and not blind:
         raise _missing(op, "expected_sha", "the sha of the version that you read")
     if op == "replace_block" and "#blk_" not in request.ref:
         raise _missing(op, "ref", "the address of a block, `note#blk_…`, as read lists it")
@@ -236,12 +269,12 @@ def _retractable(tx: Tx, actor: Actor, place: Place) -> None:
 
 
 def payload(request: NoteEdit, place: Place) -> dict[str, Any]:
-    """An edit as JSON, for a proposal; `base_sha` is the version that it was worked out from."""
+    """An edit as JSON, for a proposal; `base_sha` is the version that its writer saw."""
     return {
         "op": request.op,
         "block": place.block,
         "content": request.content,
         "key": request.key,
         "value": request.value,
-        "base_sha": place.note.sha,
+        "base_sha": (request.expected_sha or place.note.sha).lower(),
     }

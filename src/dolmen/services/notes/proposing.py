@@ -60,7 +60,8 @@ def moved(tx: Tx, proposal: Proposal) -> bool:
         return place.block not in place.note.blocks
     if op in ("append", "prepend", "set_property") or proposal.op == "note_move":
         return False
-    return place.note.version != proposal.base_version
+    seen = proposal.payload.get("base_sha") or place.note.sha
+    return place.note.version != proposal.base_version or place.note.sha != seen
 
 
 def shown(tx: Tx, proposal: Proposal) -> str:

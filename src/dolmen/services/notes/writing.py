@@ -8,6 +8,7 @@ from typing import Any
 from dolmen.domain.access import decide
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.note import SOURCE_LIMIT, Note, address
+from dolmen.domain.policy import CHANGE, Write
 from dolmen.domain.proposal import ProposalOp
 from dolmen.domain.text import clean
 from dolmen.domain.values import Actor
@@ -68,8 +69,13 @@ def conflict(note: Note, said: str = "has changed since it was read") -> DolmenE
 
 
 def fresh(note: Note, expected: str | None) -> None:
-    if expected is not None and expected.lower() != note.sha:
+    if not is_seen(note, expected):
         raise conflict(note)
+
+
+def is_seen(note: Note, expected: str | None) -> bool:
+    """Whether the writer saw this version, or named none."""
+    return expected is None or expected.lower() == note.sha
 
 
 def keep(
@@ -83,17 +89,24 @@ def keep(
     *,
     proposal: tuple[ProposalOp, Mapping[str, Any]],
     agreed: Mapping[str, Any] | None = None,
+    write: Write = CHANGE,
 ) -> NoteWritten:
     """Writes the next version of a note, or queues it for a person.
 
     Args:
         proposal: what to queue, when this has to wait.
+        write: what it is to the write policy.
+
+    Raises:
+        DolmenError: `conflict` when the policy refuses a write to a version that its writer did not see.
     """
     after = draft.note
     if _alike(before, after):
         return written("unchanged", before)
     standing = standing_of(tx, before)
-    decision, because = decide(actor, *kinds_of(standing, draft))
+    decision, because = decide(actor, *kinds_of(standing, draft), write=write)
+    if decision == "refuse":
+        raise conflict(before)
     if decision == "queue":
         kept = queue(tx, actor, proposal[0], because, None, proposal[1], reason, note=before)
         return written("queued", before, proposal=kept.id, because=because)

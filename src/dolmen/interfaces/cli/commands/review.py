@@ -30,6 +30,13 @@ REASONS = {
     "mode": "may only suggest",
     "kind": "preferences wait for you",
     "purge": "would destroy",
+    "agent-writes-off": "agent writes are off",
+    "review": "the policy is review",
+    "stale": "the note moved on before it was written",
+    "blind": "replaces a note without having read this version",
+    "taken": "the address is taken",
+    "deletion": "deletes a note",
+    "replaces": "takes the place of a live note",
     "import": "waited before it was imported",
 }
 
