@@ -367,3 +367,18 @@ def test_only_the_owner_revives_what_failed(home: House) -> None:
     with pytest.raises(DolmenError) as refused:
         extraction.again(home.rt, home.agent)
     assert refused.value.code == "forbidden"
+
+
+def test_a_purged_session_takes_along_what_was_drawn_from_it_and_nobody_agreed_to(
+    home: House, server: ChatServer
+) -> None:
+    """The evidence of a proposal quotes the session; what a person approved is their own word and stays."""
+    server.says = lambda body: {"memories": [TUESDAY, KOREAN]}
+    session = summary(home)
+    read_sessions(home.rt)
+    approved, _ = review.pending(home.rt, home.owner)
+    review.apply(home.rt, home.owner, approved.id)
+    forget(home.rt, home.owner, Forget(ref=session, mode="purge"))
+    with home.rt.store.read() as tx:
+        assert [m.id for m in tx.memories.stream("main")] == [approved.ref]
+    assert review.pending(home.rt, home.owner) == []

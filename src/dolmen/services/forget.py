@@ -107,6 +107,7 @@ def forget_in(
         notes: ids of further notes that hold them.
     """
     if mode == "purge":
+        memories = [*memories, *_drawn_from(tx, actor, memories)]
         cuts = removing.cuts_of(tx, memories, needle)
         tx.memories.purge(actor.vault, [m.id for m in memories])
         removing.cut(tx, actor, cuts, needle, notes)
@@ -120,6 +121,14 @@ def forget_in(
             revise(tx, actor, memory, "invalidate", reason, status="superseded", attrs=_first(memory, actor, reason))
     # The audit of a purge names the ids and the number, never what was said.
     audit(tx, actor, f"forget:{mode}", ",".join(m.id for m in memories)[:400])
+
+
+def _drawn_from(tx: Tx, actor: Actor, memories: Sequence[Memory]) -> list[Memory]:
+    """What was extracted or digested from memories that are destroyed and that nobody has agreed to: it quotes them."""
+    going = {memory.id for memory in memories}
+    edges = tx.links.around(actor.vault, list(going))
+    drawn = {edge.source for edge in edges if edge.rel == "derived_from" and edge.target in going} - going
+    return [each for each in tx.memories.many(actor.vault, list(drawn)).values() if each.status == "proposed"]
 
 
 def _first(memory: Memory, actor: Actor, reason: str) -> dict[str, object]:
