@@ -47,13 +47,21 @@ GROUP BY r.path, r.symbol, r.anchor_commit, r.anchor_hash
 ORDER BY seen, CASE WHEN r.anchor_hash = '' THEN 0 ELSE 1 END, r.path, r.symbol, r.anchor_commit
 LIMIT :limit OFFSET :offset;
 
--- name: about
--- The references to some files and symbols.
+-- name: in_files
+-- The references to some files and what is in them.
 SELECT r.memory_id, r.statement, r.path, r.symbol, r.position, r.state, r.anchor_commit, r.anchor_hash, r.resolved_path,
     r.checked_commit, r.checked_at
-FROM code_ref r JOIN memory m ON m.vault_id = r.vault_id AND m.id = r.memory_id AND m.content_key = r.statement
-WHERE {where} AND r.vault_id = :f_vault AND r.path IN (:paths...) AND r.symbol IN (:symbols...)
-ORDER BY r.memory_id, r.path, r.symbol;
+FROM code_ref r WHERE r.vault_id = :vault AND r.path IN (:names...);
+
+-- name: in_no_file
+-- The references to some symbols whose file is not said.
+SELECT r.memory_id, r.statement, r.path, r.symbol, r.position, r.state, r.anchor_commit, r.anchor_hash, r.resolved_path,
+    r.checked_commit, r.checked_at
+FROM code_ref r WHERE r.vault_id = :vault AND r.path = '' AND r.symbol IN (:names...);
+
+-- name: texts
+-- Which of some memories pass the filter, with their present texts.
+SELECT m.id, m.content_key FROM memory m WHERE {where} AND m.id IN (:ids...);
 
 -- name: counts
 -- How many there are in each state.

@@ -10,11 +10,8 @@ from dolmen.store import mapping
 from dolmen.store.contract import Filter
 from dolmen.store.filter import condition
 from dolmen.store.repositories.numbers import ScopeNumbers
-from dolmen.store.session import Row, Session, Value
+from dolmen.store.session import Session, Value
 from dolmen.store.sql import chunks, queries
-
-_TOGETHER = 128
-"""Files and symbols that one statement looks up."""
 
 
 class CodeRefRepository:
@@ -57,15 +54,30 @@ class CodeRefRepository:
         return [Target(*row[:5]) for row in rows]
 
     def about(self, filter: Filter, mentions: Sequence[tuple[str, str]]) -> list[CodeRef]:
-        seen = condition(filter, self._numbers.within(filter))
-        found: list[CodeRef] = []
+        # Not one join: planned without statistics, it may look up every reference for every memory of the project.
         wanted = set(mentions)
-        for chunk in chunks(sorted(wanted), _TOGETHER):
-            paths, symbols = ({mention[n] for mention in chunk} for n in (0, 1))
-            query, params = self._sql["about"].spread(paths=sorted(paths), symbols=sorted(symbols))
-            rows: list[Row] = self._session.all(query.fill(where=seen.where), {**params, **seen.params})
-            found += [ref for row in rows if ((ref := CodeRef(*row)).path, ref.symbol) in set(chunk)]
+        found = self._named("in_files", filter.vault, {path for path, _ in wanted if path})
+        found += self._named("in_no_file", filter.vault, {symbol for path, symbol in wanted if not path})
+        found = [ref for ref in found if (ref.path, ref.symbol) in wanted]
+        texts = self._texts(filter, sorted({ref.memory for ref in found}))
+        seen = [ref for ref in found if texts.get(ref.memory) == ref.statement]
+        return sorted(seen, key=lambda ref: (ref.memory, ref.path, ref.symbol))
+
+    def _named(self, name: str, vault: str, names: set[str]) -> list[CodeRef]:
+        found: list[CodeRef] = []
+        for chunk in chunks(sorted(names)):
+            query, params = self._sql[name].spread(names=chunk)
+            found += [CodeRef(*row) for row in self._session.all(query, {**params, "vault": vault})]
         return found
+
+    def _texts(self, filter: Filter, memories: Sequence[str]) -> dict[str, str]:
+        """The statements of those of the memories that pass the filter."""
+        seen = condition(filter, self._numbers.within(filter))
+        texts: dict[str, str] = {}
+        for chunk in chunks(memories):
+            query, params = self._sql["texts"].spread(ids=chunk)
+            texts.update(self._session.all(query.fill(where=seen.where), {**params, **seen.params}))
+        return texts
 
     def counts(self, filter: Filter) -> dict[str, int]:
         seen = condition(filter, self._numbers.within(filter))
