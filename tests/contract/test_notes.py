@@ -254,3 +254,13 @@ def test_a_link_may_lead_to_a_name_that_no_note_has_yet(desk: Desk) -> None:
     with desk.store.write() as tx:
         assert tx.links.add("v", link(block.id, "store", "depends_on"))
         assert [edge.source for edge in tx.links.around("v", ["store"])] == [block.id]
+
+
+def test_many_blocks_are_added_at_once_with_their_tags(desk: Desk) -> None:
+    home = added(desk)
+    made = [desk.memory("The same.", note=home.id, block=f"blk_{n:08x}", tags=(f"t{n % 2}",)) for n in range(600)]
+    with desk.store.write() as tx:
+        tx.memories.add_blocks([])
+        tx.memories.add_blocks([(memory, content_key(memory.text)) for memory in made])
+        assert sorted(tx.memories.blocks("v", home.id), key=lambda m: m.block) == made
+    assert len(desk.ids(replace(desk.sight(), tags=("t1",)), limit=1000)) == 300

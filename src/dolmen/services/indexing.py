@@ -58,9 +58,26 @@ def embed(embedder: Embedder | None, texts: Sequence[str], most: int) -> list[Em
 
 def index(tx: Tx, memory: Memory, embedded: Embedded = NOTHING) -> None:
     """Adds the memory's current text to the index, with its vectors when they are at hand."""
+    index_all(tx, [(memory, embedded)])
+
+
+def index_all(tx: Tx, memories: Sequence[tuple[Memory, Embedded]]) -> None:
+    """The same for several memories of one vault at once."""
+    if not memories:
+        return
+    vault, owned = memories[0][0].vault, [_passages(memory) for memory, _ in memories]
+    ids = iter(tx.index.put(vault, [row for rows in owned for row in rows]))
+    for (_, embedded), rows in zip(memories, owned, strict=True):
+        own = [next(ids) for _ in rows]
+        if embedded.vectors:
+            model = tx.index.model(embedded.model, embedded.dim, tx.now)
+            tx.index.set_vectors(vault, model, list(zip(own, embedded.vectors, strict=True)))
+
+
+def _passages(memory: Memory) -> list[Passage]:
     live = memory.status == "active"
     heading = analyze(" ".join((memory.title, *memory.tags)))
-    rows = [
+    return [
         Passage(
             memory=memory.id,
             scope=memory.scope,
@@ -73,10 +90,6 @@ def index(tx: Tx, memory: Memory, embedded: Embedded = NOTHING) -> None:
         )
         for n, (start, end) in enumerate(spans(memory.text))
     ]
-    ids = tx.index.put(memory.vault, rows)
-    if embedded.vectors:
-        model = tx.index.model(embedded.model, embedded.dim, tx.now)
-        tx.index.set_vectors(memory.vault, model, list(zip(ids, embedded.vectors, strict=True)))
 
 
 def reindex(tx: Tx, before: Memory, after: Memory, embedded: Embedded = NOTHING) -> None:

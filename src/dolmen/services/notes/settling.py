@@ -11,12 +11,13 @@ from dolmen.domain.note import Note, key, target_name
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
 from dolmen.services.code.following import follow, record
-from dolmen.services.indexing import NOTHING, Embedded, index, reindex
+from dolmen.services.indexing import NOTHING, Embedded, index_all, reindex
 from dolmen.services.notes.drafting import Draft, Statement
 from dolmen.services.recording import revise
 from dolmen.services.scoping import ref_id
 from dolmen.store.contract import Tx
 
+_TOGETHER = 500
 _MARKS = ("verified", "stale", "rejected")
 
 
@@ -85,6 +86,7 @@ def settle(
         else:
             work.add(statement, past.get(id), op, reason)
             done.added.append(id)
+    work.flush()
     return done
 
 
@@ -105,6 +107,7 @@ class _Settling:
     vectors: Mapping[str, Embedded]
     agreed: dict[str, Any]
     revive: bool
+    new: list[tuple[Memory, Statement]] = field(default_factory=list)
 
     def remove(self, memory: Memory, op: str, reason: str) -> None:
         attrs = {**memory.attrs, "forgotten_by": self.actor.agent, "forget_reason": reason}
@@ -158,10 +161,17 @@ class _Settling:
             note=note.id,
             block=statement.block,
         ).with_(**self.agreed)
-        tx.memories.add(memory, content_key(memory.text))
-        index(tx, memory, self._vector(statement))
-        record(tx, memory)
-        self._link(memory, statement)
+        self.new.append((memory, statement))
+
+    def flush(self) -> None:
+        """Writes the new memories, many at once: a long note has thousands."""
+        for start in range(0, len(self.new), _TOGETHER):
+            some = self.new[start : start + _TOGETHER]
+            self.tx.memories.add_blocks([(memory, content_key(memory.text)) for memory, _ in some])
+            index_all(self.tx, [(memory, self._vector(statement)) for memory, statement in some])
+            for memory, statement in some:
+                record(self.tx, memory)
+                self._link(memory, statement)
 
     def _place(self, before: Memory, after: Memory) -> None:
         """What a block inherits from its note follows without a revision of its own."""

@@ -83,6 +83,9 @@ class Memories(Protocol):
     def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
         """Replaces `attrs` without a revision: for bookkeeping such as who resumed a handoff."""
 
+    def add_blocks(self, blocks: Sequence[tuple[Memory, str]]) -> None:
+        """Adds blocks of notes with their content keys, all at once: they are never in anything's way."""
+
     def place(self, before: Memory, after: Memory, content_key: str) -> None:
         """Replaces the state of a block without a revision and without a new version: for what it inherits from its
         note, whose own revisions tell that story. Its statement and its marks stay.

@@ -66,6 +66,16 @@ class MemoryRepository:
     def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
         self._session.run(self._sql["note"], {"vault": vault, "id": id, "attrs": mapping.dump(attrs)})
 
+    def add_blocks(self, blocks: Sequence[tuple[Memory, str]]) -> None:
+        for chunk in chunks(blocks):
+            scopes = {memory.scope: self._numbers.ensure(memory.vault, memory.scope) for memory, _ in chunk}
+            rows = [mapping.params(memory, scopes[memory.scope]) | {"content_key": key} for memory, key in chunk]
+            self._session.many(self._sql["add"], rows)
+            tags = [(memory, tag) for memory, _ in chunk for tag in memory.tags]
+            if tags:
+                named = [{"vault": memory.vault, "id": memory.id, "tag": tag} for memory, tag in tags]
+                self._session.many(self._sql["tag"], named)
+
     def place(self, before: Memory, after: Memory, content_key: str) -> None:
         scope_id = self._numbers.ensure(after.vault, after.scope)
         params = mapping.params(after, scope_id) | {"content_key": content_key, "version": before.version}
