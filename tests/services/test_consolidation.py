@@ -114,11 +114,10 @@ def test_a_dry_run_tells_and_writes_nothing(house: House, server: ChatServer) ->
     assert consolidate(house.rt, house.owner).compared == 4
 
 
-@pytest.mark.parametrize("size", [40, candidates.FEW + 40])
-def test_few_and_many_find_the_same_pairs(knowing_house: House, size: int) -> None:
+def test_few_and_many_find_the_same_pairs(knowing_house: House) -> None:
     """Looked up one by one in the index, or compared with each other in memory."""
     house = knowing_house
-    for n in range(size):
+    for n in range(40):
         house.stored(f"Service {chr(97 + n % 26)}{n} writes its {n * 13} logs to bucket b{n % 7}-{n}.", importance=0.5)
     twins = [
         ("The API listens on port 8080 in every region.", "The API listens on port 9090 in every region."),
@@ -136,6 +135,21 @@ def test_few_and_many_find_the_same_pairs(knowing_house: House, size: int) -> No
     for pair in expected:
         assert pair in together
         assert pair in one_by_one
+
+
+def test_many_changes_at_once_are_compared_with_everything_that_was_there(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "FEW", 2)
+    old = house.stored("The API port is 8080.")
+    house.stored("Deploys happen on Tuesday.")
+    consolidate(house.rt, house.owner)
+    house.clock.advance(HOUR)
+    for text in ("The API port is 9090.", "Releases are signed by Ada.", "Mina writes the notes."):
+        house.stored(text)
+    report = consolidate(house.rt, house.owner)
+    assert (report.compared, report.proposed) == (3, 1)
+    assert [item.ref for item in waiting(house)] == [old]
 
 
 def test_what_passes_by_itself_or_belongs_to_a_note_is_not_compared(house: House) -> None:
