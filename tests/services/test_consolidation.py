@@ -143,6 +143,7 @@ def test_many_changes_at_once_are_compared_with_everything_that_was_there(
     monkeypatch.setattr(running, "FEW", 2)
     old = house.stored("The API port is 8080.")
     house.stored("Deploys happen on Tuesday.")
+    house.clock.advance(HOUR)
     consolidate(house.rt, house.owner)
     house.clock.advance(HOUR)
     for text in ("The API port is 9090.", "Releases are signed by Ada.", "Mina writes the notes."):
