@@ -135,7 +135,7 @@ class Settings:
         "The MCP address of the server that session hooks talk to, when it is not the one entered for their client.",
         shown_default="http://<host>:<port>/mcp",
     )  # fmt: skip
-    key: str = _row("text", "", "Agents", "The key that session hooks show to that server.", secret=True)
+    key: str = _row("text", "", "Agents", "The key that session hooks and `dolmen refs sync` show to it.", secret=True)
     zone: str = _row(
         "text", "", "Agents",
         'Where "yesterday" is, when a caller does not say, and the zone of the times that a terminal shows: '
