@@ -64,6 +64,7 @@ def end(hooked: Hooked, directory: Path, session: str = "s1") -> None:
     hooked.run({"session_id": session, "cwd": str(directory), "hook_event_name": "SessionEnd", "reason": "other"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_a_recorded_session_gets_its_context_and_leaves_one_summary(
     name: str, served: Served, hooked: Hooked, shop: Path
@@ -104,6 +105,7 @@ def test_a_summary_names_its_session_and_is_offered_to_the_next_one(served: Serv
     assert "And log each attempt" in said.context
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_without_a_server_the_session_goes_on_and_its_summary_is_delivered_later(
     name: str, served: Served, hooked: Hooked, shop: Path
@@ -166,6 +168,7 @@ def test_what_was_written_for_one_server_is_not_sent_to_another(served: Served, 
     assert stored(served) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commits", [False, True], ids=["", "with code to check"])
 def test_a_server_that_does_not_answer_costs_a_session_two_seconds_at_most(
     commits: bool, tmp_path: Path, shop: Path

@@ -81,6 +81,7 @@ def test_a_hook_takes_under_100_ms_of_processor_time(hooked: Hooked, tmp_path: P
     assert spent(["-m", "dolmen", "hook", "claude-code"], prompt) < 0.100 * slowness
 
 
+@pytest.mark.slow
 def test_a_client_that_never_closes_its_end_does_not_hold_the_hook(hooked: Hooked) -> None:
     """B102: two seconds, whatever happens."""
     process = subprocess.Popen(
