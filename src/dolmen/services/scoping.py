@@ -73,7 +73,8 @@ def _of_block(tx: Tx, actor: Actor, ref: str) -> Memory | None:
     note = None if place is None else tx.notes.at_address(actor.vault, place.permalink)
     if place is None or note is None:
         return None
-    return next((m for m in tx.memories.blocks(actor.vault, note.id) if m.block == place.block), None)
+    found = [m for m in tx.memories.blocks(actor.vault, note.id) if m.block == place.block]
+    return next((m for m in found if m.status != "deleted"), found[0] if found else None)
 
 
 def refuse_block(tx: Tx, memory: Memory) -> None:
