@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from dolmen.store.contract import (
     Accounts,
@@ -29,7 +30,6 @@ from dolmen.store.repositories.keys import KeyRepository
 from dolmen.store.repositories.leases import LeaseRepository
 from dolmen.store.repositories.links import LinkRepository
 from dolmen.store.repositories.memories import MemoryRepository
-from dolmen.store.repositories.notes import NoteRepository
 from dolmen.store.repositories.numbers import ScopeCache, ScopeNumbers
 from dolmen.store.repositories.oauth import OAuthRepository
 from dolmen.store.repositories.people import PeopleRepository
@@ -57,11 +57,11 @@ class Transaction:
     ) -> None:
         self.now = session.now
         self._new_id = new_id
-        numbers = ScopeNumbers(session, cache)
+        self._session = session
+        self._numbers = numbers = ScopeNumbers(session, cache)
         self.index: Index = (own := index(numbers))
         self.scopes: Scopes = ScopeRepository(session, numbers, own)
         self.memories: Memories = MemoryRepository(session, numbers, own)
-        self.notes: Notes = NoteRepository(session, numbers)
         self.links: Links = LinkRepository(session)
         self.proposals: Proposals = ProposalRepository(session)
         self.accounts: Accounts = AccountRepository(session)
@@ -75,3 +75,10 @@ class Transaction:
 
     def new_id(self) -> str:
         return self._new_id()
+
+    @cached_property
+    def notes(self) -> Notes:
+        """Loaded when it is first asked for: light commands never see a note."""
+        from dolmen.store.repositories.notes import NoteRepository
+
+        return NoteRepository(self._session, self._numbers)

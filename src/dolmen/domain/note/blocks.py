@@ -8,11 +8,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Literal
 
 from dolmen.domain.note.lines import unmarked
-from dolmen.domain.text import trigram_similarity
 
 BlockType = Literal["heading", "paragraph", "item", "code", "table", "quote", "html", "rule", "definition"]
 
@@ -138,6 +136,8 @@ def _pieces(before: list[str], after: list[str]) -> Iterable[tuple[tuple[int, in
         tail += 1
     a, c = len(before) - tail, len(after) - tail
     yield (0, head), (0, head)
+    from difflib import SequenceMatcher  # loaded late, as below: whoever only opens a store needs neither
+
     matcher = SequenceMatcher(None, before[head:a], after[head:c], autojunk=False)
     if min(a, c) - head > _LINED_UP:  # too long to line up: only what moved is looked for
         yield (head, a), (head, c)
@@ -162,4 +162,6 @@ def _moved(before: list[str], after: list[str], gaps: list[tuple[range, range]])
 def _alike(old: Block, new: Block) -> bool:
     if old.type != new.type:
         return False
+    from dolmen.domain.text import trigram_similarity
+
     return trigram_similarity(old.text[:_COMPARED], new.text[:_COMPARED]) >= ALIKE

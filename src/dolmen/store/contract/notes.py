@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from dolmen.domain.memory import Kind
-from dolmen.domain.note import Note, NoteRevision, NoteStatus
 from dolmen.domain.values import Change
 from dolmen.store.contract.filter import Filter
+
+if TYPE_CHECKING:
+    from dolmen.domain.note import Note, NoteRevision, NoteStatus
 
 NoteOrder = Literal["address", "changed"]
 

@@ -22,7 +22,6 @@ class Tx(Protocol):
 
     now: int
     memories: Memories
-    notes: Notes
     scopes: Scopes
     links: Links
     proposals: Proposals
@@ -35,6 +34,9 @@ class Tx(Protocol):
     oauth: OAuth
     people: People
     index: Index
+
+    @property
+    def notes(self) -> Notes: ...
 
     def new_id(self) -> str: ...
 
