@@ -10,7 +10,7 @@ MODES: tuple[Mode, ...] = ("read", "suggest", "write", "admin")
 
 Toolset = Literal["core", "kenfold", "anchormind", "konteks", "kmem", "openai"]
 TOOLSETS: tuple[Toolset, ...] = ("core", "kenfold", "anchormind", "konteks", "kmem", "openai")
-SERVED: tuple[Toolset, ...] = ("core", "kenfold", "openai")
+SERVED: tuple[Toolset, ...] = ("core", "kenfold", "kmem", "openai")
 """The toolsets that this version has; a test holds this to the registry's faces. Nothing offers another one."""
 
 USER_SCOPE = "user"

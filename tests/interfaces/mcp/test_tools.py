@@ -92,7 +92,7 @@ def test_annotations_say_whether_a_tool_writes(face: Face, tool: Tool) -> None:
     assert hints["openWorldHint"] is False
     assert hints.get("readOnlyHint", False) == (tool.need == "read" and tool.name != "feedback")
     if tool.name in ("forget", "edit"):
-        assert "destructiveHint" not in hints, "the protocol's default says that it may destroy"
+        assert hints.get("destructiveHint", True), "the protocol's default says that it may destroy"
     elif tool.need == "write":
         assert hints["destructiveHint"] is False
 

@@ -23,6 +23,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
 from dolmen.interfaces.http import rest
 from dolmen.interfaces.http.body import Body
+from dolmen.interfaces.http.capability import Check, challenging
 from dolmen.interfaces.http.door import Door, agent_of, toolset_of, unauthorized
 from dolmen.interfaces.http.framing import CleanHeaders
 from dolmen.interfaces.http.health import facts
@@ -127,7 +128,11 @@ class _Mcp:
             )
             for toolset, server in servers.items()
         }
-        self.endpoints = {name: Body(manager.handle_request, options) for name, manager in self.managers.items()}
+        served = faces(options.public_url)
+        checks: dict[str, Check] = {n: challenging(f, options.base) for n, f in served.items() if f.challenges}
+        self.endpoints = {
+            name: Body(manager.handle_request, options, checks.get(name)) for name, manager in self.managers.items()
+        }
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

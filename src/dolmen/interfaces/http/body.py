@@ -7,6 +7,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.http.capability import Check
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import Refusal, refusal, rpc_refusal
 from dolmen.interfaces.mcp.wire import without_half_pairs
@@ -19,10 +20,11 @@ class Body:
 
     A JSON array is refused here: batches left the protocol in 2025-06-18, and the SDK's refusal quotes its internals.
     Half surrogate pairs, which JSON can write and no text can hold, become U+FFFD as everywhere.
+    `check` may refuse what it reads.
     """
 
-    def __init__(self, app: ASGIApp, options: HttpOptions) -> None:
-        self.app, self.options = app, options
+    def __init__(self, app: ASGIApp, options: HttpOptions, check: Check | None = None) -> None:
+        self.app, self.options, self.check = app, options, check
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
@@ -30,6 +32,8 @@ class Body:
             return
         try:
             body = await self.read(scope, receive)
+            if body is not None and self.check is not None:
+                self.check(scope, body)
         except DolmenError as error:
             await refusal(error)(scope, receive, send)
             return

@@ -9,7 +9,7 @@ from importlib.resources import files
 from dolmen.interfaces.mcp.presenting import encode
 from dolmen.interfaces.mcp.registry import Face
 
-LIMITS = {"core": 1_800, "kenfold": 750}
+LIMITS = {"core": 1_800, "kenfold": 750, "kmem": 1_827}
 """Tokens of `tools/list` that a toolset may cost."""
 INSTRUCTIONS_LIMIT = 60
 

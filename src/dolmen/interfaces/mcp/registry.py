@@ -31,9 +31,18 @@ class Annotations:
     """The same call again changes nothing more; only meaningful for a tool that is not read-only."""
     open_world: bool = False
     """It reaches beyond this memory; none does."""
+    explicit: bool = False
+    """All four are sent, for a toolset whose document lists them."""
 
     def wire(self) -> dict[str, bool]:
         """The hints as the protocol names them, without those that say what is assumed anyway."""
+        if self.explicit:
+            return {
+                "readOnlyHint": self.read_only,
+                "destructiveHint": self.destructive,
+                "idempotentHint": self.idempotent,
+                "openWorldHint": self.open_world,
+            }
         hints = {"openWorldHint": self.open_world}
         if self.read_only:
             return {"readOnlyHint": True, **hints}
@@ -90,6 +99,8 @@ class Face:
     tools: tuple[Tool, ...]
     policy: Reading = by_versions
     """How this face reads the vault's write policy."""
+    challenges: bool = False
+    """Over HTTP, a connection that may only read and calls a writing tool is refused by the door itself (C-313)."""
     by_name: Mapping[str, Tool] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -102,9 +113,9 @@ class Face:
 
 def faces(public_url: str = "") -> dict[Toolset, Face]:
     """Every toolset that this version serves. `public_url`: where people open a memory in a browser, if anywhere."""
-    from dolmen.interfaces.mcp.toolsets import core, kenfold, openai
+    from dolmen.interfaces.mcp.toolsets import core, kenfold, kmem, openai
 
-    return {face.toolset: face for face in (core.FACE, kenfold.FACE, openai.face(public_url))}
+    return {face.toolset: face for face in (core.FACE, kenfold.FACE, kmem.FACE, openai.face(public_url))}
 
 
 def face(toolset: str, public_url: str = "") -> Face:

@@ -26,7 +26,7 @@ from dolmen.services.notes.writing import (
     within_limit,
     written,
 )
-from dolmen.services.recording import audit, reason_text, refuse_secrets, strings
+from dolmen.services.recording import audit, reason_text, refuse_secrets, revise, strings
 from dolmen.services.requests.notes import NoteEdit, NoteOp, NoteWritten
 from dolmen.services.runtime import Runtime
 from dolmen.store.contract import Tx
@@ -246,6 +246,9 @@ def withdraw(rt: Runtime, actor: Actor, request: NoteEdit) -> NoteWritten:
         ):  # fmt: skip
             raise DolmenError("conflict", f"The proposal was already {proposal.status}.", "List what is pending.")
         audit(tx, actor, "review:withdrawn", id)
+        waiting = None if proposal.memory is None else tx.memories.get(actor.vault, proposal.memory)
+        if proposal.op == "remember" and waiting is not None and waiting.status == "proposed":
+            revise(tx, actor, waiting, "withdraw", request.reason, status="deleted")
         note = None if proposal.note is None else tx.notes.get(actor.vault, proposal.note)
         if note is None:
             return NoteWritten("deleted", request.ref, proposal=id)

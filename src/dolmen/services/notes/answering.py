@@ -1,0 +1,235 @@
+"""Answers whose every claim can be checked: where it stands, in which version, who says so, and how fresh it is
+(C-74, C-189, C-190)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dolmen.domain.freshness import freshness
+from dolmen.domain.memory import Memory
+from dolmen.domain.note import Note, address, folder_of
+from dolmen.domain.packing import clamp, pack
+from dolmen.domain.values import Actor
+from dolmen.services.notes.finding import resolve
+from dolmen.services.notes.settling import standing_of
+from dolmen.services.policy import policy_in
+from dolmen.services.recall import LIMIT, UNSURE, recall
+from dolmen.services.recording import sha
+from dolmen.services.requests import Claim, Conflict, Pack, Recall
+from dolmen.services.runtime import Runtime
+from dolmen.store.contract import Tx
+
+NOTHING = "Nothing here answers this."
+_NEAR = "No sure answer: what follows is only near the question."
+_BAND = 0.05
+"""Scores that lie no further apart count as equally good: there the marks of those who checked decide."""
+_SURE = 0.5
+"""The score that a claim needs where the question names something that nothing mentions."""
+_RANK = {"verified": 3, "accepted": 2, "unverified": 1, "stale": 0, "rejected": 0}
+_RELATED = 5
+_PERSONS = ("cli", "web")
+"""Under which names persons write: at the command line and in the browser."""
+_VERSION = 12
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaim:
+    """One claim with what a reader needs to check it."""
+
+    ref: str
+    """The address of its block, or the id of a memory of its own."""
+    note: str
+    """The permalink of its note; empty for a memory of its own."""
+    kind: str
+    heading: str
+    text: str
+    version: str
+    """The first twelve hex digits of the note's sha: tells that a cited note moved (C-134)."""
+    status: str
+    updated_at: int
+    human: bool
+    author: str
+    created_at: int
+    state: str
+    """The mark of somebody who checked; empty where nobody reads marks."""
+    freshness: float
+    score: float
+    related: tuple[str, ...] = ()
+    """Addresses of notes that its note leads to, and of blocks that say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPack:
+    query: str
+    claims: tuple[CheckedClaim, ...]
+    conflicts: tuple[Conflict, ...]
+    """Between addresses."""
+    gaps: tuple[str, ...]
+    """What is missing, in sentences; never empty when there is no claim."""
+    embedding_coverage: float | None
+    """None without a model."""
+    lag_seconds: int
+    requested: int
+    used: int
+    """Tokens of the claims."""
+    report: int
+    """Tokens of conflicts and gaps, which `used` does not hold."""
+    dropped: int
+    partial: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What the parts of an answer cost in tokens, as its door writes them."""
+
+    claim: Callable[[CheckedClaim], int]
+    report: Callable[[Sequence[Conflict], Sequence[str]], int]
+
+
+def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> ContextPack:
+    """What memory holds about a question, packed into the request's budget by what it costs at this door.
+
+    Raises:
+        DolmenError: as `recall`.
+    """
+    asked = request.budget_tokens or 0
+    found = recall(rt, actor, replace(request, budget_tokens=None, limit=LIMIT))
+    with rt.store.read() as tx:
+        verification = policy_in(tx, actor.vault).verification
+        ranked = sorted(found.claims, key=lambda claim: _order(claim, verification))
+        work = _Checking(tx, actor.vault, verification)
+        claims = work.claims(ranked)
+        conflicts = work.conflicts(found.conflicts)
+    packed = pack(claims, prices.claim, clamp(asked))
+    shown = {claim.ref for claim in packed.kept}
+    kept = [each for each in conflicts if shown.intersection(each.refs)]
+    gaps = _gaps(found)
+    health = found.index_health
+    dropped = packed.dropped + found.budget.dropped
+    return ContextPack(
+        query=found.query,
+        claims=packed.kept,
+        conflicts=tuple(kept),
+        gaps=gaps,
+        embedding_coverage=health.get("embedding_coverage"),
+        lag_seconds=health.get("lag_seconds", 0),
+        requested=asked,
+        used=packed.used,
+        report=prices.report(kept, gaps) if kept or gaps else 0,
+        dropped=dropped,
+        partial=found.partial or dropped > 0,
+        notes=tuple(note for note in found.notes if note != UNSURE),
+    )
+
+
+def _order(claim: Claim, verification: bool) -> tuple[float, ...]:
+    """Best first. Where marks count, those of nearly the same score go by what somebody checked (C-145)."""
+    if not verification:
+        return (-round(claim.score, 4), -claim.created_at)
+    return (-(claim.score // _BAND), -_RANK.get(claim.verification, 2), -claim.score)
+
+
+def _gaps(found: Pack) -> tuple[str, ...]:
+    """C-190: said, never filled."""
+    missing = [f"Nothing here mentions {word}." for word in found.gaps]
+    if not found.claims:
+        return (NOTHING, *missing)
+    best = max(claim.score for claim in found.claims)
+    unsure = all(claim.weak for claim in found.claims) or (bool(missing) and best < _SURE)
+    return (_NEAR, *missing) if unsure else tuple(missing)
+
+
+@dataclass(slots=True)
+class _Checking:
+    """Claims with where they stand: their notes are read once each."""
+
+    tx: Tx
+    vault: str
+    verification: bool
+
+    def claims(self, found: Sequence[Claim]) -> list[CheckedClaim]:
+        tx = self.tx
+        memories = [claim.memory for claim in found if claim.memory is not None]
+        homes = tx.notes.many(self.vault, list({m.note for m in memories if m.note}))
+        related = self._related(list(homes.values()))
+        copies = self._addresses([ref for claim in found for ref in claim.also])
+        names = {m.person: self._name(m.person) for m in memories}
+        return [
+            self._claim(claim, claim.memory, homes, related, copies, names)
+            for claim in found
+            if claim.memory is not None
+        ]
+
+    def _claim(
+        self,
+        claim: Claim,
+        memory: Memory,
+        homes: Mapping[str, Note],
+        related: Mapping[str, tuple[str, ...]],
+        copies: Mapping[str, str],
+        names: Mapping[str, str],
+    ) -> CheckedClaim:
+        home = homes.get(memory.note)
+        human = is_human(memory)
+        also = tuple(copies[ref] for ref in claim.also if ref in copies)
+        return CheckedClaim(
+            ref=memory.id if home is None else address(home.permalink, memory.block),
+            note="" if home is None else home.permalink,
+            kind=memory.label or memory.kind,
+            heading=str(memory.attrs.get("heading", "")),
+            text=claim.text,
+            version=(sha(memory) if home is None else home.sha)[:_VERSION],
+            status="current" if memory.status == "active" else memory.status,
+            updated_at=memory.updated_at,
+            human=human,
+            author=names[memory.person] if human else memory.agent,
+            created_at=memory.created_at,
+            state=state_of(memory, verification=self.verification),
+            freshness=round(freshness(memory.kind, self.tx.now - memory.updated_at), 2),
+            score=claim.score,
+            related=(*also, *related.get(memory.note, ()))[:_RELATED],
+        )
+
+    def _name(self, person: str) -> str:
+        found = self.tx.people.get(self.vault, person)
+        return person if found is None else found.name
+
+    def _related(self, notes: Sequence[Note]) -> dict[str, tuple[str, ...]]:
+        """Where the lines of each note lead, as far as something is there."""
+        out: dict[str, tuple[str, ...]] = {}
+        for note in notes:
+            ids = {memory.id for memory in standing_of(self.tx, note).values()}
+            edges = self.tx.links.around(self.vault, sorted(ids)) if ids else []
+            names = list(dict.fromkeys(edge.target for edge in edges if edge.source in ids))
+            found = resolve(self.tx, self.vault, names, folder_of(note.permalink)) if names else {}
+            lines = [found[name] for name in names if name in found and found[name].id != note.id]
+            out[note.id] = tuple(dict.fromkeys(address(line.permalink) for line in lines))
+        return out
+
+    def conflicts(self, found: Sequence[Conflict]) -> list[Conflict]:
+        where = self._addresses([ref for each in found for ref in each.refs])
+        return [Conflict(tuple(where.get(ref, ref) for ref in each.refs), each.why) for each in found]
+
+    def _addresses(self, ids: Sequence[str]) -> dict[str, str]:
+        """Where memories stand that are blocks of notes; the others have no address but their id."""
+        if not ids:
+            return {}
+        memories = self.tx.memories.many(self.vault, list(dict.fromkeys(ids)))
+        homes = self.tx.notes.many(self.vault, list({m.note for m in memories.values() if m.note}))
+        return {id: address(homes[m.note].permalink, m.block) if m.note in homes else id for id, m in memories.items()}
+
+
+def is_human(memory: Memory) -> bool:
+    """Whether a person wrote it; what an agent wrote and a person confirmed is still the agent's."""
+    return memory.trust == "user" and memory.agent in _PERSONS
+
+
+def state_of(memory: Memory, *, verification: bool) -> str:
+    """The mark that readers see: `stale` and `superseded` always, the others where the vault reads them (C-145)."""
+    if memory.status == "superseded":
+        return "superseded"
+    marked: Any = memory.verification
+    return str(marked) if verification or marked in ("stale", "rejected") else ""
