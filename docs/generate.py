@@ -26,7 +26,7 @@ from dolmen.interfaces.cli.main import cli
 from dolmen.interfaces.clients.targets import TARGETS, Target
 from dolmen.interfaces.http.responses import STATUS
 from dolmen.interfaces.mcp.footprint import stored
-from dolmen.interfaces.mcp.registry import Tool, faces
+from dolmen.interfaces.mcp.registry import Prompt, Tool, faces
 from dolmen.interfaces.mcp.toolsets.kenfold.types import KINDS_OF
 from dolmen.interfaces.mcp.toolsets.kenfold.views import view
 from dolmen.services.transfer import EXCLUDED, FORMAT, VERSION
@@ -172,7 +172,17 @@ def tools() -> str:
         ]
         for tool in face.tools:
             parts += _tool(tool)
+        if face.resources:
+            rows = [(f"`{each.uri}`", each.description) for each in face.resources]
+            parts += ["### Resources", table(("address", "what it is"), rows)]
+        if face.prompts:
+            parts += ["### Prompts", table(("prompt", "arguments", "for"), [_prompt(each) for each in face.prompts])]
     return "\n\n".join(parts)
+
+
+def _prompt(prompt: Prompt) -> tuple[str, str, str]:
+    names = [f"`{name}`" if required else f"`{name}`, optional" for name, _, required in prompt.arguments]
+    return f"`{prompt.name}`", "; ".join(names), prompt.description
 
 
 def _tool(tool: Tool) -> Iterator[str]:

@@ -4,6 +4,7 @@ Every change is a splice of the source: what is not edited keeps its bytes, what
 `markdown-it-py` (CommonMark and tables) and PyYAML; nothing of them is seen outside.
 """
 
+from dolmen.markdown.frontmatter import body_start
 from dolmen.markdown.parsing import Document, parse, title_of
 from dolmen.markdown.properties import Properties, Property, read_properties, set_property
 from dolmen.markdown.splicing import Spliced, append, prepend, replace_block
@@ -14,6 +15,7 @@ __all__ = [
     "Property",
     "Spliced",
     "append",
+    "body_start",
     "parse",
     "prepend",
     "read_properties",

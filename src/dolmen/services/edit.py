@@ -18,6 +18,7 @@ from dolmen.domain.memory import (
     Memory,
     Verification,
 )
+from dolmen.domain.note import HEADED
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import checking
@@ -353,6 +354,8 @@ def verify_in(tx: Tx, actor: Actor, memories: Sequence[Memory], mark: Verificati
         changes: dict[str, Any] = {"verification": mark, "verified_by": actor.person if actor.human else actor.agent}
         if actor.human and mark == "verified":
             changes["trust"] = "user"
+            if memory.note:
+                changes["attrs"] = {**memory.attrs, HEADED: True}
         if any(getattr(memory, name) != value for name, value in changes.items()):
             revise(tx, actor, memory, "verify", note, **changes)
         if mark == "verified":

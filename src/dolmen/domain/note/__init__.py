@@ -37,6 +37,7 @@ from dolmen.domain.note.lines import (
     unmarked,
 )
 from dolmen.domain.note.note import (
+    HEADED,
     NOTE,
     SOURCE_LIMIT,
     Note,
@@ -49,6 +50,7 @@ from dolmen.domain.note.note import (
 
 __all__ = [
     "BLOCK_ID",
+    "HEADED",
     "MENTION",
     "NOTE",
     "PERMALINK_LIMIT",

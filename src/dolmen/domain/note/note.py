@@ -16,6 +16,9 @@ SOURCE_LIMIT = 1_000_000
 """Characters of a note's Markdown (C-239)."""
 NOTE = "note"
 """The label of a note that says nothing else about its kind."""
+HEADED = "headed_by_person"
+"""Attribute of a block's memory: a person wrote its title and headings, or had them before them when they verified
+it."""
 
 _SYNONYMS: Mapping[str, Kind] = {
     NOTE: "fact",

@@ -91,6 +91,29 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Resource:
+    """A document that a client can attach to a conversation before the model speaks."""
+
+    uri: str
+    name: str
+    description: str
+    read: Callable[[Runtime, Actor], str]
+    """Its Markdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A message that a person picks from a menu."""
+
+    name: str
+    description: str
+    arguments: tuple[tuple[str, str, bool], ...]
+    """(name, description, required) of each."""
+    text: Callable[[Mapping[str, str]], str]
+    """What is said for the given arguments."""
+
+
+@dataclass(frozen=True, slots=True)
 class Face:
     """One toolset as a client sees it."""
 
@@ -101,6 +124,8 @@ class Face:
     """How this face reads the vault's write policy."""
     challenges: bool = False
     """Over HTTP, a connection that may only read and calls a writing tool is refused by the door itself (C-313)."""
+    resources: tuple[Resource, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
     by_name: Mapping[str, Tool] = field(init=False)
 
     def __post_init__(self) -> None:

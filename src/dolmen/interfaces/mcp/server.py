@@ -14,6 +14,7 @@ from dolmen import __version__
 from dolmen.domain.identity import agent_name, session_id
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import sdk
+from dolmen.interfaces.mcp.attaching import attached
 from dolmen.interfaces.mcp.dispatch import Watch, call
 from dolmen.interfaces.mcp.registry import Face
 from dolmen.services.runtime import Runtime
@@ -76,6 +77,7 @@ def build(
         get_tool_input_schema=schemas.get,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        **attached(rt, face, resolve, limiter),
     )
 
 

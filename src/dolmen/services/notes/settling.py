@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dolmen.domain.memory import DEFAULT_IMPORTANCE, Kind, Link, Memory, Status
-from dolmen.domain.note import Note, key, target_name
+from dolmen.domain.note import HEADED, Note, key, target_name
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
 from dolmen.services.code.following import follow, record
@@ -155,7 +155,7 @@ class _Settling:
             person=self.actor.person,
             connection=self.actor.connection,
             session=self.actor.session or "",
-            attrs=self._attrs({}, statement),
+            attrs=self._attrs({}, statement, None),
             created_at=min(note.created_at, tx.now) if note.version == 1 else tx.now,
             updated_at=tx.now,
             note=note.id,
@@ -191,14 +191,18 @@ class _Settling:
             "kind": statement.kind,
             "label": statement.label,
             "block": statement.block,
-            "attrs": self._attrs(memory.attrs, statement),
+            "attrs": self._attrs(memory.attrs, statement, memory.title),
         }
         if memory.kind != statement.kind and memory.importance == DEFAULT_IMPORTANCE[memory.kind]:
             fields["importance"] = DEFAULT_IMPORTANCE[statement.kind]
         return fields
 
-    def _attrs(self, attrs: Mapping[str, Any], statement: Statement) -> dict[str, Any]:
-        return {**attrs, "permalink": self.draft.note.permalink, "heading": statement.heading}
+    def _attrs(self, attrs: Mapping[str, Any], statement: Statement, before: str | None) -> dict[str, Any]:
+        """`before`: the title and headings that the block had, None for a new one."""
+        kept = {name: value for name, value in attrs.items() if name != HEADED}
+        headed = attrs.get(HEADED, False) if before == statement.title else self.actor.human
+        said = {"permalink": self.draft.note.permalink, "heading": statement.heading}
+        return kept | said | ({HEADED: True} if headed else {})
 
     def _status(self) -> Status:
         return "superseded" if self.draft.note.status == "superseded" else "active"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dolmen.interfaces.mcp.registry import Annotations, Face, Tool
 from dolmen.interfaces.mcp.toolsets.kmem import reads, schemas, writes
+from dolmen.interfaces.mcp.toolsets.kmem.attached import PROMPTS, RESOURCES
 from dolmen.interfaces.mcp.toolsets.kmem.refs import speaking
 from dolmen.services.policy import by_conflicts
 
@@ -22,4 +23,6 @@ TOOLS = (
     Tool("link", "kmem", "write", ADDS_ONCE, schemas.LINK_SAYS, schemas.LINK, speaking(writes.link)),
 )
 
-FACE = Face("kmem", schemas.INSTRUCTIONS, TOOLS, policy=by_conflicts, challenges=True)
+FACE = Face(
+    "kmem", schemas.INSTRUCTIONS, TOOLS, policy=by_conflicts, challenges=True, resources=RESOURCES, prompts=PROMPTS
+)
