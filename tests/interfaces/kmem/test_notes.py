@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dolmen.domain.errors import DolmenError
 from tests.interfaces.kmem.conftest import Agent
 
 AUTH = """# Auth decision
@@ -253,7 +254,7 @@ def test_a_stale_edit_waits_and_tells_that_the_note_moved_on(agent: Agent) -> No
     """C-119: never overwritten, never refused; a person sees that it does not fit any more."""
     ref = agent.note("Version one.\n", title="Shared")
     sha = agent.read(ref)["content_sha"]
-    agent.do("edit", ref=ref, op="append", content="By somebody else.")
+    agent.do("edit", ref=agent.block(ref, "Version one"), op="replace_block", content="By somebody else.")
     queued = agent.do("edit", ref=ref, op="replace_note", content="Version two.\n", expected_sha=sha)
     assert policy(queued) == ("queued", "conflicts", "on")
     assert queued["because"] == "The note moved on since the version that this write names."
@@ -261,6 +262,28 @@ def test_a_stale_edit_waits_and_tells_that_the_note_moved_on(agent: Agent) -> No
     [waiting] = agent.do("browse", queued=True)["queued"]
     assert waiting["stale"] is True
     assert agent.read(ref)["queued"] == [waiting["id"]]
+    with pytest.raises(DolmenError) as caught:
+        agent.approve(waiting["id"])
+    assert caught.value.code == "conflict"
+    agent.approve(waiting["id"], force=True)
+    assert agent.read(ref)["markdown"] == "Version two.\n"
+
+
+def test_a_stale_edit_of_other_blocks_is_put_together_with_what_changed_since(agent: Agent) -> None:
+    """C-119: nobody's words are lost; a person still decides."""
+    ref = agent.note("---\nowner: ada\n---\n# Shared\n\nOne.\n\nTwo.\n\nThree.\n", title="Shared")
+    read = agent.read(ref)
+    agent.do("edit", ref=agent.block(ref, "Two."), op="replace_block", content="Two, by somebody else.")
+    agent.do("edit", ref=ref, op="append", content="Four, by somebody else.")
+    mine = read["markdown"].replace("One.", "One, by me.")
+    queued = agent.do("edit", ref=ref, op="replace_note", content=mine, expected_sha=read["content_sha"])
+    assert queued["outcome"] == "queued"
+    [waiting] = agent.do("browse", queued=True)["queued"]
+    assert "stale" not in waiting
+    agent.approve(queued["proposal"])
+    assert agent.read(ref)["markdown"] == (
+        "---\nowner: ada\n---\n# Shared\n\nOne, by me.\n\nTwo, by somebody else.\n\nThree.\n\nFour, by somebody else.\n"
+    )
 
 
 def test_a_whole_note_replaced_blindly_waits(agent: Agent) -> None:

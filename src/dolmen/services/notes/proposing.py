@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.note import Note, content_sha
+from dolmen.domain.note.merging import merge
 from dolmen.domain.proposal import Proposal
 from dolmen.domain.values import Actor
+from dolmen.markdown import parse
 from dolmen.services.notes.creating import create_in, drafted, from_payload
 from dolmen.services.notes.drafting import Draft
 from dolmen.services.notes.editing import edit_in, plan
@@ -61,7 +65,28 @@ def moved(tx: Tx, proposal: Proposal) -> bool:
     if op in ("append", "prepend", "set_property") or proposal.op == "note_move":
         return False
     seen = proposal.payload.get("base_sha") or place.note.sha
-    return place.note.version != proposal.base_version or place.note.sha != seen
+    if place.note.version == proposal.base_version and place.note.sha == seen:
+        return False
+    return op != "replace_note" or _merged(tx, place.note, proposal) is None
+
+
+def _merged(tx: Tx, note: Note, proposal: Proposal) -> str | None:
+    """A whole that was proposed for another version than the current one, with what has changed in between; None when
+    both touch the same blocks, or the version that its writer saw is not known."""
+    seen, content = proposal.payload.get("base_sha"), proposal.payload.get("content")
+    if content is None or seen in (None, note.sha):
+        return None
+    past = (revision.note.source for revision in tx.notes.revisions(note.vault, note.id))
+    base = next((source for source in past if content_sha(source) == seen), None)
+    parts = None if base is None else merge(_parts(base), _parts(content), _parts(note.source))
+    return None if parts is None else "".join(parts)
+
+
+def _parts(source: str) -> list[str]:
+    """The source cut where its blocks begin; what stands in front of the first one is a part of its own."""
+    starts = sorted({block.start for block in parse(source).blocks if block.parent < 0})
+    edges = [0, *(start for start in starts if start > 0), len(source)]
+    return [source[a:b] for a, b in pairwise(edges) if a < b]
 
 
 def shown(tx: Tx, proposal: Proposal) -> str:
@@ -93,7 +118,7 @@ def shown(tx: Tx, proposal: Proposal) -> str:
 def _draft(tx: Tx, place: Place, proposal: Proposal) -> Draft:
     payload = proposal.payload
     if proposal.op == "note_edit":
-        return plan(place, request_of(proposal))
+        return plan(place, request_of(tx, place, proposal))
     if proposal.op == "note_restore":
         return restored(tx, place.note, payload.get("version"))
     after = place.note.with_(
@@ -102,14 +127,18 @@ def _draft(tx: Tx, place: Place, proposal: Proposal) -> Draft:
     return Draft(after, {}, {})
 
 
-def request_of(proposal: Proposal) -> NoteEdit:
-    """The edit that was proposed, not pinned to the version that its writer saw: `moved` judges that."""
+def request_of(tx: Tx, place: Place, proposal: Proposal) -> NoteEdit:
+    """The edit that was proposed, not pinned to the version that its writer saw: `moved` judges that. What others have
+    changed since in other blocks stays."""
     given = proposal.payload
+    content = given.get("content")
+    if given["op"] == "replace_note" and (merged := _merged(tx, place.note, proposal)) is not None:
+        content = merged
     block = given.get("block")
     return NoteEdit(
         ref=f"{proposal.note}#{block}" if block else proposal.note or "",
         op=given["op"],
-        content=given.get("content"),
+        content=content,
         key=given.get("key"),
         value=given.get("value"),
         reason=proposal.reason,
@@ -145,7 +174,7 @@ def _apply(tx: Tx, actor: Actor, proposal: Proposal, agreed: Mapping[str, Any]) 
     here = locked(tx, actor, proposal.note or "", live=proposal.op != "note_restore")
     place = replace(here, block=payload.get("block"))
     if proposal.op == "note_edit":
-        return edit_in(tx, actor, place, request_of(proposal), agreed)
+        return edit_in(tx, actor, place, request_of(tx, place, proposal), agreed)
     if proposal.op == "note_move":
         return move_in(tx, actor, place, payload, proposal.reason, agreed)
     return restore_in(tx, actor, place, payload["version"], proposal.reason, agreed)
