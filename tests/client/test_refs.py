@@ -306,3 +306,26 @@ def test_the_variables_of_a_hook_do_not_lead_elsewhere(
     monkeypatch.setenv("GIT_DIR", str(other.place / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(other.place / ".git" / "index"))
     assert [each.found for each in seen(shop, [SYMBOL]).checks] == [True]
+
+
+def test_a_repository_that_came_as_files_of_another_one_runs_nothing(shop: Checkout, tmp_path: Path) -> None:
+    """A clone may hold a bare repository as plain files, whose settings name a program for git to run."""
+    ran = tmp_path / "ran"
+    shop.git("init", "-q", "--bare", "inner")
+    inner = shop.place / "inner"
+    (inner / "config").write_text(
+        f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch {ran}; false"\n'
+    )
+    within = ("--git-dir", str(inner), "--work-tree", str(inner))
+    shop.git(*within, "add", "-f", "description")
+    shop.git(*within, "commit", "-q", "-m", "inner")
+    ran.unlink(missing_ok=True)
+    assert open_repository(inner) is None
+    assert not ran.exists()
+
+
+def test_no_program_of_a_repository_watches_its_files(shop: Checkout, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    shop.git("config", "core.fsmonitor", f"touch {ran}; false")
+    assert len(seen(shop, EVERY).checks) == 3
+    assert not ran.exists()

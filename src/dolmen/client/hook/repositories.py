@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from dolmen.client.hook import places
@@ -29,5 +30,5 @@ def renamed(common: Path, identity: ProjectIdentity) -> str:
         return ""
     return (
         f"This repository was the project {before} before and is {identity.project} now. If it was renamed, "
-        f"`dolmen project alias {before} {identity.project}` joins their memory."
+        f"`dolmen project alias {shlex.quote(before)} {shlex.quote(identity.project)}` joins their memory."
     )

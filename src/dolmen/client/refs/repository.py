@@ -15,6 +15,9 @@ PATIENCE = 10.0
 """Seconds that one question to git may take where nothing else limits it."""
 _PATHS = 100
 """Paths on one command line; of more, all are asked for."""
+_HARMLESS = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
+"""No repository whose settings came along as files of another one, and no program that settings name as a watcher:
+either way, looking at what somebody else wrote would run it."""
 _LARGEST = 1 << 20
 _FEW = 8
 """Words that git is asked for one by one."""
@@ -229,7 +232,7 @@ class Repository:
     def _run(self, question: Sequence[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
         try:
             return subprocess.run(
-                ["git", "-C", str(self.root), *question],
+                ["git", *_HARMLESS, "-C", str(self.root), *question],
                 input=given,
                 capture_output=True,
                 timeout=self.clock.left(),
