@@ -205,3 +205,14 @@ def test_a_million_characters_are_read_in_little_time(source: str) -> None:
     document = parse(source)
     assert document.blocks[0].start == 0
     assert time.perf_counter() - begun < 5
+
+
+def test_aliases_of_aliases_cost_nothing() -> None:
+    """Ten lines that say ten to the tenth values."""
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]" for before, name in zip("abcdefghi", "bcdefghij")]
+    for text in ("\n".join(lines), "a: &a [*a, *a]"):
+        found = read_properties(f"---\n{text}\n---\nIt is Tuesday\n")
+        assert found.values == {}
+        assert "aliases say too much" in found.error
+    assert read_properties("---\na: &a [x, y]\nb: *a\n---\n").values == {"a": ["x", "y"], "b": ["x", "y"]}

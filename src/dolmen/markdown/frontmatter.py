@@ -18,6 +18,9 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 _KEY = re.compile(r"[^\s#:\[\]{}-][^:\r\n]*:(?:[ \t]|\r|\n|$)")
 LIMIT = 64_000
 """Characters of front matter that are looked at."""
+_MOST = 100_000
+"""Values that they may say, with what an alias stands for counted each time: a few lines of aliases of aliases can say
+billions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +87,25 @@ def compose(text: str) -> yaml.Node | None:
     import yaml  # loaded late: most calls never see a note
 
     try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+        if root is not None and _said(root, {}) > _MOST:
+            raise _broken("its aliases say too much")
+        return root
     except yaml.MarkedYAMLError as error:
         place = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
         raise _broken(f"{error.problem or error.context}{place}") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise _broken("it cannot be read" if isinstance(error, RecursionError) else str(error)) from None
+
+
+def _said(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many values a node says."""
+    if id(node) not in known:
+        known[id(node)] = _MOST  # as long as it is being counted: what holds itself never ends
+        inner = node.value if isinstance(node.value, list) else []  # nodes, or pairs of them
+        each = [part for item in inner for part in (item if isinstance(item, tuple) else (item,))]
+        known[id(node)] = 1 + sum(_said(part, known) for part in each)
+    return known[id(node)]
 
 
 def _broken(problem: str) -> DolmenError:
