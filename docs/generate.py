@@ -87,9 +87,9 @@ def command_line() -> str:
     parts = [
         "# Command line",
         _prose("""
-        Every command but `completion`, whose result is a program for a shell, takes `--json`, `--database URL` and
-        `--config FILE`. With `--json`, standard output holds one JSON value, in which `ref` is a memory's id and times
-        are UTC, and standard error one JSON object a line: `{"error": {code, message, fix}}` or `{"warning": …}`.
+        Every command but `completion` and `hook`, which answer a shell and a client, takes `--json`, `--database URL`
+        and `--config FILE`. With `--json`, standard output holds one JSON value, in which `ref` is a memory's id and
+        times are UTC, and standard error one JSON object a line: `{"error": {code, message, fix}}` or `{"warning": …}`.
         Results go to standard output, everything else to standard error. Colours appear on a terminal only, and
         never with `NO_COLOR`. A REF is the id of a memory, or at least four
         characters of its start or end that no other id has; the refs that lists print are the last eight, because ids

@@ -233,7 +233,11 @@ def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
     if link is not None and link.used_at is None and link.expires_at > tx.now:
         person = tx.people.get(link.vault, link.person)
     if person is None or person.removed_at is not None:
-        raise DolmenError("gone", "This link does not hold any more.", "Ask the owner for another one.")
+        raise DolmenError(
+            "gone",
+            "This link does not hold any more.",
+            "Ask the owner for another one; `dolmen person link` prints it.",
+        )
     return person
 
 

@@ -27,7 +27,7 @@ def file(directory: Path) -> Path:
     """
     root, common, hooks = (_asked(directory, *question) for question in _QUESTIONS)
     if root is None or common is None or hooks is None:
-        raise DolmenError("not-found", f"{directory} is in no git repository.", "Call it inside a checkout.")
+        raise DolmenError("not-found", f"{directory.resolve()} is in no git repository.", "Call it inside a checkout.")
     if not any(hooks.is_relative_to(place) for place in (root, common)):
         raise DolmenError(
             "configuration",

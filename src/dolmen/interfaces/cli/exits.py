@@ -1,4 +1,4 @@
-"""What a command's exit code means: one table, shown by `dolmen --help` and in the docs."""
+"""What a command's exit code means: one table, shown in the docs."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from dolmen.interfaces.cli.exits import INTERRUPTED
+from dolmen.interfaces.cli.groups import CommandGroup
 from dolmen.interfaces.cli.output import Output
 
 
@@ -36,7 +37,7 @@ def _refuse(error: click.ClickException, *, as_json: bool) -> None:
     Output(as_json=as_json).error(message, fix, {"code": "invalid-argument", "message": message, "fix": fix})
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CommandGroup):
     """The commands of a table, listed under their sections in the table's order."""
 
     def __init__(self, *args: Any, table: Mapping[str, Entry], **more: Any) -> None:
@@ -79,17 +80,6 @@ class LazyGroup(click.Group):
         command = getattr(import_module(f"dolmen.interfaces.cli.commands.{module}"), attribute)
         assert isinstance(command, click.Command)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self._table and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self._table, 1, 0.6)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"There is no command {args[0]!r}.{hint}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self._table))

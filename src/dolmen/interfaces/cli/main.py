@@ -45,7 +45,6 @@ _EPILOG = "`dolmen COMMAND --help` tells more. Settings come from flags, DOLMEN_
     table=COMMANDS,
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    subcommand_metavar="COMMAND …",
 )
 @click.version_option(__version__, prog_name="dolmen", message="%(prog)s %(version)s")
 def cli() -> None:

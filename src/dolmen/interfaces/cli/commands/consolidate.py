@@ -18,7 +18,7 @@ _SHOWN = 50
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only show what would be proposed; asks no model.")
 @click.option("--all", "everything", is_flag=True, help="Compare all memories again, not only what changed.")
-@click.option("--limit", type=click.IntRange(1), help="Pairs and sets of sessions to judge at most.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), help="Pairs and sets of sessions to judge at most.")
 @command
 def consolidate(here: Here, dry_run: bool, everything: bool, limit: int | None) -> None:
     """Find memories that say the same or contradict each other.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--limit", type=click.IntRange(1), help="Sessions to read at most.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), help="Sessions to read at most.")
 @click.option("--retry", is_flag=True, help="Also those that failed too often.")
 @command
 def extract(here: Here, limit: int | None, retry: bool) -> None:

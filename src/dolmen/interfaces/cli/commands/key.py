@@ -8,6 +8,7 @@ import click
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import DAY, HOUR, MODES, SERVED
+from dolmen.interfaces.cli.groups import CommandGroup
 from dolmen.interfaces.cli.here import Here, command
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _LOCAL = "Programs on this machine are still let in without a key; DOLMEN_AUTH=k
 _KEYED = "Every client needs a key: this server lets nobody in without one."
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def key() -> None:
     """Make, list and revoke the keys of agents."""
 

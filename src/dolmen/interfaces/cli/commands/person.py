@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.groups import CommandGroup
 from dolmen.interfaces.cli.here import Here, command
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _NO_ADDRESS = "People sign in where DOLMEN_PUBLIC_URL says; set it, then start the server."
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def person() -> None:
     """Invite, list and remove the people who sign in on the web."""
 

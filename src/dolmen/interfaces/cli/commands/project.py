@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.groups import CommandGroup
 from dolmen.interfaces.cli.here import Here, command
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def project() -> None:
     """List projects, name this one, join a renamed one."""
 

@@ -9,6 +9,7 @@ import click
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.proposal import GROUPS
+from dolmen.interfaces.cli.groups import CommandGroup
 from dolmen.interfaces.cli.here import Here, command
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ REASONS = {
 }
 
 
-class _Walking(click.Group):
+class _Walking(CommandGroup):
     """`dolmen review` alone is `dolmen review walk`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -80,8 +81,12 @@ def walk(here: Here, only: Group | None) -> None:
 
 @review.command("list")
 @_only
-@click.option("--status", type=click.Choice([*_STATUSES, "any"]), default="pending", show_default=True)
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@click.option(
+    "--status", type=click.Choice([*_STATUSES, "any"]), default="pending", show_default=True, help="Only in this state."
+)
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1, 1000), default=50, show_default=True, help="Proposals at most."
+)
 @command
 def list_(here: Here, only: Group | None, status: Any, limit: int) -> None:
     """List proposals, the oldest first."""

@@ -17,8 +17,8 @@ def settings(here: Here, name: str | None, value: str | None, every: bool) -> No
 
     A flag wins over the environment variable, that over the configuration file, that over the default.
 
-    With a NAME, show a setting of the vault; with a VALUE, change it. They count for every agent from its next request
-    on: agent_writes (on, off), verification (on, off), write_policy (conflicts, review, direct).
+    With a NAME, show a setting that this memory keeps; with a VALUE, change it. They count for every agent from its
+    next request on: agent_writes (on, off), verification (on, off), write_policy (conflicts, review, direct).
     """
     if name is not None:
         _of_vault(here, name, value)
@@ -51,7 +51,7 @@ def _of_vault(here: Here, name: str, value: str | None) -> None:
     if name not in CHOICES:
         raise DolmenError(
             "invalid-argument",
-            f"The vault has no setting {name!r}.",
+            f"This memory keeps no setting {name!r}.",
             f"Use one of {', '.join(CHOICES)}; what is set elsewhere is shown by `dolmen settings --all`.",
         )
     with here.vault() as (rt, actor):

@@ -94,7 +94,9 @@ def import_(here: Here, file: str, dry_run: bool) -> None:
     progress.end()
     done = "would be imported" if dry_run else "imported"
     lines = [f"{count:,} {_plural(name, count)} {done}" for name, count in sorted(report.imported.items())]
-    lines += [f"{count:,} {_plural(name, count)} were here already" for name, count in sorted(report.present.items())]
+    lines += [
+        f"{count:,} {_plural(name, count)} {_was(count)} here already" for name, count in sorted(report.present.items())
+    ]
     lines += [f"{report.same_words:,} of them under another id"] if report.same_words else []
     out = here.out
     out.result(
@@ -121,6 +123,10 @@ def import_(here: Here, file: str, dry_run: bool) -> None:
             out.warn("the file has no matching last line: it may be incomplete")
     if report.refusals or not report.complete:
         sys.exit(FAILED)
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _plural(name: str, count: int) -> str:

@@ -16,7 +16,7 @@ def symbols() -> Iterator[Finding]:
         grammars = len({each.module for each in LANGUAGES})
         yield ok("code", f"symbols that memories mention are followed in {grammars} languages")
         return
-    extra = "the extra `dolmen[code]` finds symbols too"
+    extra = "the extra `code` finds symbols too (docs/how-to/keep-memory-true-to-the-code.md)"
     if len(lacking) == len(LANGUAGES):
         yield ok("code", f"files that memories mention are followed, their symbols stay pending: {extra}")
     else:

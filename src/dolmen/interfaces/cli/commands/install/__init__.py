@@ -146,7 +146,7 @@ def _served(here: Here, way: Way, url: str | None, key: str | None, *, new_key: 
     if not given and not new_key and not entered and not (local and keyless(http_options(settings))):
         raise DolmenError(
             "invalid-argument",
-            f"{address} asks for a key.",
+            f"{address} needs a key, and none was given.",
             "Pass --new-key where the store is here, or --key (`-` reads it from standard input), or set DOLMEN_KEY.",
         )
     return replace(way, url=address, key=given)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from dolmen.interfaces.cli.commands.memory import reading, removing, writing
+from dolmen.interfaces.cli.groups import CommandGroup
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def memory() -> None:
     """Find, show, add, change and remove memories.
 

@@ -51,7 +51,7 @@ def facts(function: F) -> F:
         click.option("--title", help="A title."),
         click.option("--folder", metavar="PATH", help="A place inside its project, such as `guides/deploy`."),
         click.option("--tag", "tags", multiple=True, help="A tag; repeat for several."),
-        click.option("--importance", type=click.FloatRange(0, 1), help="From 0 to 1."),
+        click.option("--importance", metavar="N", type=click.FloatRange(0, 1), help="From 0 to 1."),
         click.option("--source", help="Where it comes from."),
         click.option("--ttl", metavar="SECONDS", type=click.IntRange(1), help="Seconds until it expires."),
     )

@@ -22,10 +22,18 @@ _ORDERS = ("newest", "oldest", "changed", "importance")
 @options.sight
 @options.filters
 @click.option("--folder", metavar="PATH", help="Only in this folder and below.")
-@click.option("--status", "statuses", multiple=True, type=click.Choice([*STATUSES, "any"]), help="[default: active]")
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice([*STATUSES, "any"]),
+    help="Only in this state; repeat for several. [default: active]",
+)
 @click.option("--stale", is_flag=True, help="Only those whose code has changed or is gone.")
-@click.option("--order", type=click.Choice(_ORDERS), default="newest", show_default=True)
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True)
+@click.option("--order", type=click.Choice(_ORDERS), default="newest", show_default=True, help="What comes first.")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1, 1000), default=20, show_default=True, help="Memories at most."
+)
 @click.option("--cursor", metavar="REF", help="Go on after this memory, the last of the page before.")
 @command
 def list_(
@@ -97,7 +105,9 @@ def _time(here: Here, rt: Runtime, said: str | None, edge: Literal["start", "end
 @click.option("--as-of", metavar="WHEN", help="As memory was then.")
 @click.option("--exact", is_flag=True, help="Only what contains exactly these words.")
 @click.option("--superseded", is_flag=True, help="Also what was replaced since.")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, show_default=True)
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1, 50), default=10, show_default=True, help="Memories at most."
+)
 @click.option("--words-only", is_flag=True, help="Do not load the model; search by words alone.")
 @click.option("--explain", is_flag=True, help="Say how each was found.")
 @command

@@ -202,7 +202,9 @@ def _in_editor(text: str) -> str:
 
 @click.command()
 @click.argument("ref")
-@click.option("--version", type=click.IntRange(1), help="The version to go back to. [default: the one before]")
+@click.option(
+    "--version", metavar="N", type=click.IntRange(1), help="The version to go back to. [default: the one before]"
+)
 @click.option("--reason", default="", help="Why; kept in its history.")
 @command
 def undo(here: Here, ref: str, version: int | None, reason: str) -> None:

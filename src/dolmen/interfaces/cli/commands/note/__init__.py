@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from dolmen.interfaces.cli.commands.note import files, reading, writing
+from dolmen.interfaces.cli.groups import CommandGroup
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def note() -> None:
     """Read, write and move notes, and folders of Markdown files.
 

@@ -11,6 +11,7 @@ from dolmen.interfaces.cli.commands.memory import options
 from dolmen.interfaces.cli.here import Here, command
 
 if TYPE_CHECKING:
+    from dolmen.domain.note import Note
     from dolmen.services.requests.notes import NoteListing, NoteView
     from dolmen.services.runtime import Runtime
 
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("folder", default="")
 @options.project
-@click.option("--depth", type=click.IntRange(1, 100), default=100, help="Levels of folders. [default: all]")
+@click.option(
+    "--depth", metavar="N", type=click.IntRange(1, 100), default=100, help="Levels of folders. [default: all]"
+)
 @click.option("--since", metavar="WHEN", help="Only what was written since then, newest first.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=200, show_default=True)
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Notes at most."
+)
 @click.option("--cursor", metavar="ID", help="Go on after this note, the last of the page before.")
 @command
 def list_(
@@ -79,6 +84,15 @@ def show(here: Here, ref: str, section: str | None, blocks: bool, links: bool, a
     else:
         lines = found.text.removesuffix("\n").split("\n")
     here.out.result(_value(found), lines)
+    if found.note.status != "active" and not here.out.as_json:
+        here.out.note(_ended(found.note))
+
+
+def _ended(note: Note) -> str:
+    """What its text alone would not tell."""
+    if note.status == "superseded":
+        return f"{note.permalink} was superseded: another note holds instead."
+    return f"{note.permalink} is deleted ({note.reason}); `dolmen note undo {note.permalink}` brings it back."
 
 
 def _links(found: NoteView) -> list[str]:
@@ -120,7 +134,7 @@ def history(here: Here, ref: str) -> None:
     for entry in found.history:
         reason = f": {entry.reason}" if entry.reason else ""
         changed = f" ({', '.join(entry.changed)})" if entry.changed else ""
-        by = f"by {entry.agent}, {out.when(entry.at)}{reason}"
-        lines.append(f"{out.bold(str(entry.version))}  {entry.op}{changed} {by}")
+        head = f"version {entry.version}  {entry.op}{changed}  {out.when(entry.at)} by {entry.agent}"
+        lines.append(out.bold(head) + reason)
         lines += [f"  {line}" for line in out.diff(entry.diff)]
     out.result(present.plain(found.history), lines)

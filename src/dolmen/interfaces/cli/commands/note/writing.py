@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--title", default="", help="[default: the first line]")
 @click.option("--folder", default="", metavar="PATH", help="Where it lies, such as backend/decisions.")
 @click.option("--permalink", default="", help="Its address exactly. [default: from folder and title]")
-@click.option("--tag", "tags", multiple=True, help="A tag; again for more.")
+@click.option("--tag", "tags", multiple=True, help="A tag; repeat for several.")
 @click.option("--supersedes", metavar="REF", multiple=True, help="A note whose claims no longer hold.")
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 @command
@@ -152,7 +152,9 @@ def move(here: Here, ref: str, permalink: str, title: str, reason: str) -> None:
 
 @click.command()
 @click.argument("ref")
-@click.option("--version", type=click.IntRange(1), help="The version to go back to. [default: the one before]")
+@click.option(
+    "--version", metavar="N", type=click.IntRange(1), help="The version to go back to. [default: the one before]"
+)
 @click.option("--reason", default="", help="Why; kept in its history.")
 @command
 def undo(here: Here, ref: str, version: int | None, reason: str) -> None:

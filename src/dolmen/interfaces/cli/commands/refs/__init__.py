@@ -7,9 +7,10 @@ import click
 from dolmen.interfaces.cli.commands.refs.hooking import hook
 from dolmen.interfaces.cli.commands.refs.status import status
 from dolmen.interfaces.cli.commands.refs.syncing import sync
+from dolmen.interfaces.cli.groups import CommandGroup
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def refs() -> None:
     """Keep memory true to the code: check what memories refer to.
 

@@ -12,7 +12,14 @@ from dolmen.interfaces.cli.here import Here, command
 
 @click.command()
 @options.sight
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Stale memories to list.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=50,
+    show_default=True,
+    help="Stale memories to list at most.",
+)
 @command
 def status(here: Here, project: str | None, every: bool, limit: int) -> None:
     """Count code references by their state, and list the memories that may be outdated."""
@@ -26,7 +33,8 @@ def status(here: Here, project: str | None, every: bool, limit: int) -> None:
         page = memories(rt, actor, ListRequest(project=where, statuses=("active",), stale=True, limit=limit))
     lines = [f"Code references: {counted(states)}." if states else "No memory here refers to code."]
     if states.get("pending"):
-        lines.append(here.out.dim("Pending ones are anchored by `dolmen refs sync` in the repository."))
+        how = "Pending ones are anchored by `dolmen refs sync` in the repository; symbols need a grammar"
+        lines.append(here.out.dim(f"{how} (`dolmen doctor`)."))
     if page.memories:
         lines += ["", "Perhaps outdated; correct, verify or forget them:"]
     for memory in page.memories:

@@ -31,7 +31,10 @@ _WHY = {
 @click.option("--project", metavar="NAME", help="The project, instead of the one that this repository is.")
 @click.option("--url", metavar="URL", help="The server, instead of the one in the settings.")
 @click.option(
-    "--seconds", type=click.FloatRange(0.1, 3600), help="How long it may take. [default: as long as it takes]"
+    "--seconds",
+    metavar="N",
+    type=click.FloatRange(0.1, 3600),
+    help="How long it may take. [default: as long as it takes]",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing when all went well.")
 @command
