@@ -294,6 +294,16 @@ def test_strangers_cannot_fill_the_store_with_registrations(house: House, monkey
     assert error.value.code == "temporarily_unavailable"
 
 
+def test_strangers_cannot_fill_the_store_with_documents(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B084"""
+    monkeypatch.setattr(clients, "MOST_UNAPPROVED", 3)
+    for n in range(6):
+        url = f"https://client{n}.example/c.json"
+        assert document_client(house.rt, url, {"client_id": url, "redirect_uris": [BACK]}).id == url
+    with house.rt.store.read() as tx:
+        assert tx.oauth.unapproved() == 3
+
+
 def test_a_document_speaks_for_its_own_address_alone(house: House) -> None:
     url = "https://client.example/c.json"
     document = {"client_id": url, "client_name": "C", "redirect_uris": [BACK]}

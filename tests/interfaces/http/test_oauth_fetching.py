@@ -192,3 +192,12 @@ async def test_only_a_plain_https_address_names_a_client(url: str) -> None:
     with pytest.raises(OAuthError) as refused:
         await Fetcher(never).json(url)
     assert refused.value.code == "invalid_client"
+
+
+@pytest.mark.parametrize("body", [b"[" * 60_000, b'{"a": ' * 10_000, b'{"a": NaN}', b'"\xff"', b"[]", b"{"])
+async def test_what_is_no_object_that_a_store_can_keep_is_no_document(body: bytes) -> None:
+    assert fetching.json_object(body) is None
+
+
+async def test_half_a_character_is_none() -> None:
+    assert fetching.json_object(b'{"a": "\\ud800"}') == {"a": "\ufffd"}

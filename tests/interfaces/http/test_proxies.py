@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dolmen.domain.errors import DolmenError
-from dolmen.interfaces.http.proxies import Proxies
+from dolmen.interfaces.http.proxies import Proxies, sender
 
 TRUSTED = Proxies.of(["10.0.0.0/8", "127.0.0.1", "fd00::/8"])
 
@@ -36,6 +36,22 @@ def test_only_trusted_proxies_say_where_a_request_came_from(peer: str, forwarded
 def test_without_trusted_proxies_the_header_says_nothing() -> None:
     scope = {"type": "http", "headers": [(b"x-forwarded-for", b"203.0.113.9")], "client": ("127.0.0.1", 1)}
     assert Proxies().address(scope) == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("address", "whose"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("::ffff:203.0.113.9", "::ffff:203.0.113.9"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::7", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+    ],
+)
+def test_a_whole_network_of_addresses_is_one_sender(address: str, whose: str) -> None:
+    """Who has 2^64 addresses has as many guesses as who has one."""
+    assert sender(address) == whose
 
 
 def test_what_is_no_address_is_refused_at_the_start() -> None:

@@ -55,15 +55,16 @@ def checked_client(id: str, metadata: Mapping[str, Any], *, keys: bool = False) 
     scope = " ".join(word for word in _text(metadata, "scope", 500).split(" ") if word in SCOPES)
     method = _method(metadata, keys=keys)
     jwks, jwks_uri = metadata.get("jwks"), _text(metadata, "jwks_uri", 2_000)
-    if method == "private_key_jwt" and not (jwks_uri or isinstance(jwks, Mapping)):
+    proves = method == "private_key_jwt"
+    if proves and not (jwks_uri or isinstance(jwks, Mapping)):
         raise OAuthError("invalid_client_metadata", "private_key_jwt needs jwks or jwks_uri.")
     return Client(
         id=id,
         name=_name(metadata),
         redirects=tuple(dict.fromkeys(check_redirect(uri) for uri in redirects)),
         method=method,
-        jwks_uri=jwks_uri,
-        jwks=jwks if isinstance(jwks, Mapping) else None,
+        jwks_uri=jwks_uri if proves else "",
+        jwks=jwks if proves and isinstance(jwks, Mapping) else None,
         scope=scope,
     )
 

@@ -89,6 +89,7 @@ def _sign_in(rt: Runtime, door: Door) -> list[Route]:
         door.options.base,
         address=lambda request: door.address(request.scope),
         registration=door.options.registration,
+        options=door.options,
     )
 
 

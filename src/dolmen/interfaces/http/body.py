@@ -55,11 +55,11 @@ class Body:
         length = Headers(scope=scope).get("content-length", "")
         if length.isdecimal() and int(length) > limit:
             raise _too_large(limit)
-        end = anyio.current_time() + self.options.body_seconds
+        receive = patiently(receive, self.options)
         parts: list[bytes] = []
         size = 0
         while True:
-            message = await self._next(receive, end)
+            message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             parts.append(message.get("body", b""))
@@ -69,18 +69,28 @@ class Body:
             if not message.get("more_body"):
                 return b"".join(parts)
 
-    async def _next(self, receive: Receive, end: float) -> Message:
-        patience = min(self.options.body_quiet_seconds, end - anyio.current_time())
-        with anyio.move_on_after(patience):
+
+def patiently(receive: Receive, options: HttpOptions) -> Receive:
+    """The parts of a request, which come in time from now on or are waited for no longer.
+
+    Raises, when called:
+        Refusal: `invalid-argument`.
+    """
+    end = anyio.current_time() + options.body_seconds
+
+    async def part() -> Message:
+        with anyio.move_on_after(min(options.body_quiet_seconds, end - anyio.current_time())):
             return await receive()
         raise Refusal(
             "invalid-argument",
             "The rest of the request did not come.",
-            f"Send it whole, within {self.options.body_seconds:g} seconds and without a pause of "
-            f"{self.options.body_quiet_seconds:g}.",
+            f"Send it whole, within {options.body_seconds:g} seconds and without a pause of "
+            f"{options.body_quiet_seconds:g}.",
             status=408,
             headers={"Connection": "close"},
         )
+
+    return part
 
 
 def _too_large(limit: int) -> Refusal:

@@ -17,7 +17,7 @@ from dolmen.interfaces.http.hosts import HostPolicy, keyless
 from dolmen.interfaces.http.limits import Limits, refused
 from dolmen.interfaces.http.oauth.metadata import challenge
 from dolmen.interfaces.http.options import HttpOptions
-from dolmen.interfaces.http.proxies import Proxies
+from dolmen.interfaces.http.proxies import Proxies, sender
 from dolmen.interfaces.http.responses import Refusal
 from dolmen.services import accounts, oauth
 from dolmen.services.runtime import Runtime
@@ -68,8 +68,8 @@ class Door:
                 raise self._challenged(error, path, presented="authorization" in headers) from None
 
     def address(self, scope: Scope) -> str:
-        """Where a request came from."""
-        return self._proxies.address(scope)
+        """Where a request came from, as limits count it."""
+        return sender(self._proxies.address(scope))
 
     def knows(self, headers: Mapping[str, str], *, client: str) -> bool:
         """Whether the request could come in. One that does not try to is no failure."""

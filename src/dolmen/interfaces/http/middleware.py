@@ -57,8 +57,9 @@ class Log:
 
 
 def _shown(path: str) -> str:
-    """A path for a log line: no control characters that could forge another line, no endless ones."""
-    return re.sub(r"[^\x21-\x7e]", "?", path)[:200]
+    """A path for a log line: no control characters that could forge another line, no endless ones, and no link with
+    which whoever reads it could choose a password."""
+    return re.sub(r"[^\x21-\x7e]", "?", re.sub(r"(?<=/enter/).+", "...", path, flags=re.DOTALL))[:200]
 
 
 class Guard:

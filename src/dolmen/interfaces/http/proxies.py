@@ -53,6 +53,14 @@ class Proxies:
         return parsed is not None and any(parsed in network for network in self.trusted)
 
 
+def sender(address: str) -> str:
+    """Whom an address belongs to, as far as limits go: one customer has a whole network of 2^64 IPv6 addresses."""
+    parsed = _parsed(address)
+    if not isinstance(parsed, ipaddress.IPv6Address):
+        return address
+    return str(ipaddress.ip_network((int(parsed), 64), strict=False))
+
+
 def _hops(headers: Sequence[str]) -> list[str]:
     return [hop.strip() for header in headers for hop in header.split(",")][-20:]
 

@@ -48,7 +48,9 @@ def document_client(rt: Runtime, url: str, document: Mapping[str, Any]) -> Clien
     client = checked_client(url, document, keys=True)
     with rt.store.write() as tx:
         client = replace(client, created_at=tx.now)
-        tx.oauth.put_client(client, "document")
+        # It speaks for itself without being kept here, so that strangers cannot fill the store with documents either.
+        if tx.oauth.client(url) is not None or tx.oauth.unapproved() < MOST_UNAPPROVED:
+            tx.oauth.put_client(client, "document")
     return client
 
 

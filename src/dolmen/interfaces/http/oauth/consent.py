@@ -124,7 +124,7 @@ class ConsentPage:
                 "agent": chosen.get("agent", ""),
                 "project": chosen.get("project", ""),
                 "toolset": chosen.get("toolset", ""),
-                "days": int(chosen["days"]) if chosen.get("days", "").isdecimal() else DAYS,
+                "days": int(chosen["days"]) if chosen.get("days") in ("0", "7", "30", "90") else DAYS,
             },
             "token": form_token(self.entering.cookie.read(request)),
             "problem": said,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from dolmen.domain.oauth import Client, OAuthCode, OAuthError, Resources
 from dolmen.interfaces.http.oauth.assertion import Assertions
+from dolmen.interfaces.http.oauth.fetching import json_object
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.oauth.metadata import authorization_server, protected_resource
 from dolmen.services import oauth
@@ -62,12 +62,8 @@ class Endpoints:
         """RFC 7591."""
         if not self.registration:
             raise OAuthError("access_denied", "Clients do not register themselves here; use a client id document.")
-        body = await _body(request)
-        try:
-            metadata = json.loads(body)
-        except (ValueError, RecursionError):
-            metadata = None
-        if not isinstance(metadata, dict):
+        metadata = json_object(await _body(request))
+        if metadata is None:
             raise OAuthError("invalid_client_metadata", "The body is no JSON object.")
         client = await to_thread.run_sync(oauth.register, self.rt, metadata)
         return JSONResponse(_registered(client), 201, _UNCACHED)
@@ -161,7 +157,7 @@ def _form(body: bytes) -> dict[str, str]:
         raise OAuthError("invalid_request", "The body is no form.") from None
     repeated = [name for name, values in fields.items() if len(values) > 1]
     if repeated:
-        raise OAuthError("invalid_request", f"{repeated[0][:50]} comes twice.")
+        raise OAuthError("invalid_request", f"{repeated[0][:50]!r} comes twice.")
     return {name: values[0] for name, values in fields.items()}
 
 

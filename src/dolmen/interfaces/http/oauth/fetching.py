@@ -21,6 +21,7 @@ import httpx2
 from anyio import to_thread
 
 from dolmen.domain.oauth import OAuthError, is_public
+from dolmen.interfaces.mcp.wire import without_half_pairs
 
 SECONDS = 5.0
 BYTES = 65_536
@@ -61,11 +62,8 @@ class Fetcher:
                 body = await _get(f"https://{address}:{self.port}{path}", host, self.tls or _certificates())
         except (OSError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeError):
             raise OAuthError("invalid_client", "The client's document could not be fetched.") from None
-        try:
-            document = json.loads(body)
-        except ValueError:
-            document = None
-        if not isinstance(document, dict):
+        document = json_object(body)
+        if document is None:
             raise OAuthError("invalid_client", "The client's document is no JSON object.")
         return document
 
@@ -75,6 +73,19 @@ class Fetcher:
         if not addresses or not all(self.allowed(address) for address in addresses):
             raise OSError("not a public address")
         return f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
+
+
+def json_object(body: bytes) -> dict[str, Any] | None:
+    """The JSON object that a stranger sent; None for anything else, and for what no store can keep."""
+    try:
+        found = json.loads(without_half_pairs(body), parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _no_number(said: str) -> None:
+    raise ValueError(said)
 
 
 def _target(url: str) -> tuple[str, str]:
@@ -111,14 +122,14 @@ async def _get(url: str, host: str, tls: ssl.SSLContext) -> bytes:
         client.stream(
             "GET",
             url,
-            headers={"Host": host, "Accept": "application/json", "User-Agent": "dolmen"},
+            headers={"Host": host, "Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "dolmen"},
             extensions={"sni_hostname": host},
         ) as response,
     ):
         if response.status_code != 200:
             raise OSError(f"status {response.status_code}")
         body = b""
-        async for chunk in response.aiter_bytes():
+        async for chunk in response.aiter_raw():  # unpacked, a few bytes may be a thousand times as many
             body += chunk
             if len(body) > BYTES:
                 raise OSError("too long")

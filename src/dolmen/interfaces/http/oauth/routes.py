@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
+from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -13,6 +14,7 @@ from starlette.routing import Route
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import Resources
 from dolmen.domain.values import SERVED
+from dolmen.interfaces.http.body import patiently
 from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.oauth import metadata
 from dolmen.interfaces.http.oauth.assertion import Assertions
@@ -20,6 +22,7 @@ from dolmen.interfaces.http.oauth.consent import ConsentPage
 from dolmen.interfaces.http.oauth.endpoints import Endpoints, answered
 from dolmen.interfaces.http.oauth.fetching import Fetcher
 from dolmen.interfaces.http.oauth.known import KnownClients
+from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import refusal
 from dolmen.interfaces.http.web.browser import Cookie
 from dolmen.interfaces.http.web.entering import Entering
@@ -28,6 +31,9 @@ from dolmen.services.runtime import Runtime
 
 PER_MINUTE = 60
 """Requests of strangers for these places, per address."""
+PASSWORDS = 2
+"""Passwords looked at together: each takes 64 MiB and much of a processor, which is what they are hashed like that
+for. More than these wait for their turn."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -39,6 +45,7 @@ def routes(
     address: Callable[[Request], str],
     registration: bool = True,
     fetcher: Fetcher | None = None,
+    options: HttpOptions,
 ) -> list[Route]:
     """The routes of a server whose public address is `base`."""
     base = base.rstrip("/")
@@ -46,7 +53,8 @@ def routes(
     resources = Resources(base, SERVED)
     clients = KnownClients(rt, fetcher)
     endpoints = Endpoints(rt, base, resources, clients, Assertions(base, fetcher), registration)
-    entering = Entering(rt, base, Cookie(base.startswith("https://"), urlsplit(base).path or "/"), address)
+    cookie = Cookie(base.startswith("https://"), urlsplit(base).path or "/")
+    entering = Entering(rt, base, cookie, address, CapacityLimiter(PASSWORDS))
     consent = ConsentPage(base, resources, clients, entering)
     limits = Limits(PER_MINUTE, 0)
 
@@ -54,7 +62,7 @@ def routes(
         async def admitted(request: Request) -> Response:
             try:
                 with limits.request(address(request), time.monotonic()):
-                    return await endpoint(request)
+                    return await endpoint(Request(request.scope, patiently(request.receive, options)))
             except DolmenError as error:
                 return refusal(error)
 

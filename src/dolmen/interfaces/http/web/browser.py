@@ -45,4 +45,4 @@ def form_token(secret: str) -> str:
 
 def is_ours(secret: str, token: str) -> bool:
     """Whether a form came from a page that was made for this browser."""
-    return bool(secret) and hmac.compare_digest(form_token(secret), token)
+    return bool(secret) and hmac.compare_digest(form_token(secret).encode(), token.encode())

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -31,6 +31,8 @@ class Entering:
     cookie: Cookie
     address: Callable[[Request], str]
     """Where a request came from, behind whatever proxies are trusted."""
+    hashing: CapacityLimiter
+    """How many passwords are looked at together."""
 
     async def here(self, request: Request) -> SignedIn | None:
         """Who is signed in with this browser."""
@@ -44,7 +46,8 @@ class Entering:
         login, next = form.get("login", ""), _local(form.get("next", ""))
         try:
             secret = await to_thread.run_sync(
-                lambda: people.sign_in(self.rt, login, form.get("password", ""), address=self.address(request))
+                lambda: people.sign_in(self.rt, login, form.get("password", ""), address=self.address(request)),
+                limiter=self.hashing,
             )
         except DolmenError as error:
             return self.form(request, next=next, login=login[:64], problem=error)
@@ -89,7 +92,9 @@ class Entering:
         form = await fields(request)
         login, password = form.get("login", ""), form.get("password", "")
         try:
-            secret = await to_thread.run_sync(people.choose_password, self.rt, link, login, password)
+            secret = await to_thread.run_sync(
+                people.choose_password, self.rt, link, login, password, limiter=self.hashing
+            )
         except DolmenError as error:
             shown = {**values, "login": login[:64], "problem": f"{error.message} {error.fix}"}
             return page(request, "enter", shown, base=self.base, status=STATUS[error.code])
