@@ -41,5 +41,5 @@ def open_store(url: str, clock: Callable[[], int] = now, new_id: Callable[[], st
     raise DolmenError(
         "configuration",
         f"{scheme!r} is no kind of store.",
-        "Use sqlite:///path/to/file or postgresql://user@host/name in DOLMEN_DATABASE.",
+        f"Use sqlite:///{'path/to/file' if found else url} or postgresql://user@host/name in DOLMEN_DATABASE.",
     )

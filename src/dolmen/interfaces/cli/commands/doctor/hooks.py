@@ -6,6 +6,8 @@ import hashlib
 import json
 import re
 import shlex
+import shutil
+import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -53,7 +55,14 @@ def _look(target: Target, file: Path, settings: Settings) -> Iterator[Finding]:
     if missing := [event for event in target.hooks.events if event not in events]:
         yield warn("hooks", f"{target.title} ({file}): {', '.join(missing)} is not there.", f"Write it anew: {again}")
     if gone := _gone(text):
-        yield warn("hooks", f"{target.title} ({file}) starts {gone}, which is not there.", f"Write it anew: {again}")
+        if _is_path(gone):
+            fault, fix = "is not there", f"Write it anew: {again}"
+        else:
+            fault, fix = (
+                "is not on the PATH",
+                f"Put it there: ln -s {Path(sys.executable).with_name(gone)} ~/.local/bin/",
+            )
+        yield warn("hooks", f"{target.title} ({file}) starts {gone}, which {fault}.", fix)
         return
     if target.client == "codex":
         yield from _trusted(file, text)
@@ -62,7 +71,7 @@ def _look(target: Target, file: Path, settings: Settings) -> Iterator[Finding]:
 
 
 def _gone(text: str) -> str:
-    """The program of an entry, when it is named by a path where nothing is."""
+    """The program of an entry that cannot be started: nothing is at its path, or its name is not on the PATH."""
     for command in map(json.loads, _COMMAND.findall(text)):
         if " hook " not in command:
             continue
@@ -70,9 +79,13 @@ def _gone(text: str) -> str:
             program = shlex.split(command)[0]
         except (ValueError, IndexError):
             continue
-        if ("/" in program or "\\" in program) and not Path(program).exists():
+        if not (Path(program).exists() if _is_path(program) else shutil.which(program)):
             return program
     return ""
+
+
+def _is_path(program: str) -> bool:
+    return "/" in program or "\\" in program
 
 
 def _last(target: Target, file: Path) -> Finding:

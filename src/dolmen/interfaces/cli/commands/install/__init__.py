@@ -26,6 +26,11 @@ _CLIENTS = click.Choice([target.client for target in TARGETS])
 _TO_BE_MADE = "dlm_…"
 """Stands for a key until the person has agreed."""
 _AFTERWARDS = "Restart the clients that are open. `dolmen doctor` checks what was installed."
+_NOT_ON_PATH = (
+    "These files start `dolmen` by its name, and it is not on your PATH: "
+    f"ln -s {Path(sys.executable).with_name('dolmen')} ~/.local/bin/"
+)
+"""A file that is committed names no path of this machine."""
 _BY_NAME = {target.client: target for target in TARGETS}
 
 
@@ -58,6 +63,8 @@ def install(
     ways = {target.client: _known(target, way, make=new_key) for target in targets}
     steps = _planned(here, targets, ways, strict=bool(clients))
     notes = [note for target in targets for note in _notes(target, way)]
+    if project and (way.hooks or stdio) and shutil.which("dolmen") is None:
+        notes.append(_NOT_ON_PATH)
     if not _go_on(here, steps, notes, "Write this?", yes=yes, dry_run=dry_run):
         return
     if any(chosen.key == _TO_BE_MADE for chosen in ways.values()):
