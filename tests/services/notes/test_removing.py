@@ -24,7 +24,7 @@ def everything(desk: Desk) -> str:
         rows.append(tx.notes.aliases("main"))
         for memory in tx.memories.stream("main"):
             rows += [memory, tx.memories.revisions("main", memory.id)]
-        rows += [*tx.links.stream("main"), *tx.proposals.stream("main")]
+        rows += [*tx.links.stream("main"), *tx.proposals.stream("main"), *tx.journal.audited("main", 1_000)]
     return repr(rows).casefold()
 
 

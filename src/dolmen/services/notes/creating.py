@@ -124,7 +124,7 @@ def create_in(
     done = settle(tx, actor, draft, {}, "create", vectors=vectors, agreed=agreed)
     for place in replaced:
         _supersede(tx, actor, place, note)
-    audit(tx, actor, "note:create", note.permalink)
+    audit(tx, actor, "note:create", note.id)  # its address may say what is purged one day
     gone = tuple(place.ref for place in replaced)
     return written("stored", note, done, superseded=gone, address_in_use=used)
 

@@ -115,7 +115,7 @@ def keep(
     ready = Draft(after, draft.statements, draft.reworded)
     revive = before.status == "superseded" and after.status == "active"
     done = settle(tx, actor, ready, standing, op, reason, vectors, agreed, revive=revive)
-    audit(tx, actor, f"note:{op}", after.permalink)
+    audit(tx, actor, f"note:{op}", after.id)  # its address may say what is purged one day
     return written("deleted" if after.status == "deleted" else "updated", after, done)
 
 
