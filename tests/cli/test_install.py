@@ -390,3 +390,28 @@ def test_doctor_notices_a_program_that_is_gone_and_a_key_that_is_refused(home: P
     words = json.loads(file.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     file.write_text(file.read_text().replace(words, "/gone/dolmen hook claude-code"))
     assert any("/gone/dolmen, which is not there" in each["what"] for each in found_by_doctor())
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_projects_link_to_elsewhere_is_not_followed(client: str, home: Path, dolmen: Dolmen) -> None:
+    """Whoever wrote the repository would choose which of this user's files is overwritten."""
+    mine = home / ".profile"
+    mine.write_text("")
+    target = next(each for each in TARGETS if each.client == client)
+    names = [each.project for each in (target.server, target.hooks, target.rules) if each and each.project]
+    for name in names:
+        link = home / "shop" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(mine)
+        said = dolmen("install", client, "--project", "--rules", code=7).output
+        assert "leads out of the project" in said
+        assert mine.read_text() == ""
+        link.unlink()
+
+
+def test_a_link_within_the_project_stays_one(home: Path, dolmen: Dolmen) -> None:
+    (home / "shop" / "AGENTS.md").write_text("# Rules\n")
+    (home / "shop" / "CLAUDE.md").symlink_to("AGENTS.md")
+    dolmen("install", "claude-code", "--project", "--rules", "--yes")
+    assert (home / "shop" / "CLAUDE.md").is_symlink()
+    assert RULES in (home / "shop" / "AGENTS.md").read_text()

@@ -108,6 +108,8 @@ class _Sheet:
         if not name:
             return
         file = place(name, self._home, self._here)
+        if self._project:
+            _require_inside(file, self._here)
         before, text, secret, done = self._files.get(file) or (found := read(file), found or "", False, [])
         try:
             after = edit(text)
@@ -127,6 +129,22 @@ class _Sheet:
             if change.needed:
                 found.append(Step(self._target.client, " and ".join(done), change))
         return found
+
+
+def _require_inside(file: Path, project: Path) -> None:
+    """Refuses a file of a project that is a link to somewhere else: whoever wrote the repository would choose what of
+    this user's is overwritten.
+
+    Raises:
+        DolmenError: `configuration`.
+    """
+    real = file.resolve()
+    if not real.is_relative_to(project.resolve()):
+        raise DolmenError(
+            "configuration",
+            f"{file} leads out of the project, to {real}.",
+            "Look who put that link there; remove it, or change that file by hand. Nothing was changed.",
+        )
 
 
 def _says_something(text: str) -> bool:

@@ -62,7 +62,7 @@ def _markdown(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(root, name)
-            if name.lower().endswith(".md") and not name.startswith(".") and not path.is_symlink():
+            if name.lower().endswith(".md") and not name.startswith(".") and not path.is_symlink() and path.is_file():
                 yield path
 
 
@@ -106,6 +106,8 @@ def _write(folder: Path, name: str, content: bytes) -> str:
     try:
         if path.is_file() and path.read_bytes() == content:
             return "unchanged"
+        if not path.parent.resolve().is_relative_to(folder.resolve()):
+            raise DolmenError("invalid-argument", f"{path.parent} is a link out of the folder.", "Remove that link.")
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name[:60]}.{os.getpid()}.part")
         draft.write_bytes(content)
