@@ -67,3 +67,13 @@ def test_a_secret_is_not_cut_in_half_and_kept(length: int) -> None:
 
 def test_half_characters_and_nul_are_kept_readable() -> None:
     assert kept_text("a\ud83d\0b") == "a?\ufffdb"
+
+
+@pytest.mark.parametrize("cut", [8, 30])
+def test_a_secret_is_not_kept_by_halves(cut: int) -> None:
+    """What is read of a long text ends somewhere, also in the middle of a secret."""
+    secret = "ghp_" + "aB3dE6gH9" * 4
+    before = "word " * 20_000
+    kept = kept_text(before[: 64 * 1024 - cut] + secret + " word")
+    assert len(kept) > 1_000
+    assert secret[:8] not in kept

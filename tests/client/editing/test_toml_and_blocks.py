@@ -63,3 +63,9 @@ def test_a_block_is_added_brought_up_to_date_and_removed_exactly(before: str) ->
     assert newer == after.replace("Use memory.", "Use memory well.") + "More of mine.\n"
     assert block.drop(after) == before
     assert block.drop(before) == before
+
+
+def test_what_nests_without_end_is_malformed() -> None:
+    """A project's file may be anybody's."""
+    with pytest.raises(toml.Malformed, match="too deeply"):
+        toml.put("a = " + "[" * 5_000 + "]" * 5_000, PATH, TABLE)

@@ -28,6 +28,8 @@ def read(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise Malformed(str(error)) from error
+    except RecursionError:
+        raise Malformed("it is nested too deeply") from None
 
 
 def put(text: str, path: Path, table: Mapping[str, Any]) -> str:

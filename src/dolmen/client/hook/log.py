@@ -21,6 +21,8 @@ TEXT_LIMIT = 2_000
 KEPT = 14 * 24 * 3600
 """Seconds that a session's log stays after its last event, so that a resumed session is summed up whole."""
 _READ_LIMIT = 64 * 1024
+_HALF_A_SECRET = 4 * 1024
+"""What is left out before that limit, which may have cut a secret in two."""
 _TAKEN_OVER = 15.0
 """Seconds after which a hook that began to give the context is thought dead."""
 
@@ -127,7 +129,10 @@ def kept_text(text: str) -> str:
     from dolmen.domain.secrets import redact
 
     readable = text[:_READ_LIMIT].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-    return shortened(redact(readable)[0].strip(), TEXT_LIMIT)
+    said = redact(readable)[0]
+    if len(text) > _READ_LIMIT:
+        said = said[:-_HALF_A_SECRET]
+    return shortened(said.strip(), TEXT_LIMIT)
 
 
 def shortened(text: str, limit: int) -> str:
