@@ -71,7 +71,7 @@ def facts(out: Output, memory: Memory, sha: str) -> list[str]:
         ("ref", memory.id),
         ("title", memory.title),
         ("kind", memory.kind + (f" ({memory.label})" if memory.label and memory.label != memory.kind else "")),
-        ("scope", memory.scope),
+        ("scope", memory.scope.removeprefix("project:")),
         ("status", memory.status),
         (
             "trust",

@@ -214,7 +214,7 @@ def _say(here: Here, item: ReviewItem) -> None:
     pairs = (
         ("proposal", f"{item.id}, {item.status}"),
         ("wants to", item.op + (f" {item.kind}" if item.kind else "")),
-        ("scope", item.scope),
+        ("scope", item.scope.removeprefix("project:")),
         ("memory", item.ref or ""),
         ("by", f"{item.agent}, {out.when(item.created_at)}{f' ({out.zone})' if out.terminal else ''}"),
         ("waits", REASONS.get(item.because, item.because)),
