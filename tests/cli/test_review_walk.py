@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,16 @@ class Sitting(Terminal):
         assert question in self.said[self.heard :], self.said
         self.heard = len(self.said)
         self.type(keys)
+
+    def interrupt(self) -> None:
+        """Ctrl-C, again where the first came in the moment before Python listens to it."""
+        self.type("\x03")
+        while self.process.poll() is None:
+            if select.select([self._master], [], [], 5)[0]:
+                if not self._read():
+                    break
+            else:
+                self.type("\x03")
 
 
 CHOICE, YES, WHY = "[?] > ", "]: ", "may be empty): "
@@ -122,7 +133,8 @@ def test_one_group_alone_is_walked_and_stopped_at_any_time(waiting: str) -> None
     assert (code, lines[-1]) == (0, "3 left")
     assert len(proposals(waiting)) == 4
     person = Sitting(["review"], waiting)
-    person.answer(CHOICE, "\x03")
+    person.until(CHOICE)
+    person.interrupt()
     assert person.ended()[0] == 130
 
 
