@@ -87,7 +87,9 @@ def test_every_key_leads_with_the_vault_and_large_tables_are_split_by_it(postgre
     of_no_vault |= {"oauth_code", "oauth_token", "oauth_device", "browser_session", "entry_link"}
     assert {name: column for name, column in leading.items() if name not in of_no_vault and column != "vault_id"} == {}
     assert of_no_vault <= set(leading)
-    large = ["code_ref", "link", "memory", "memory_tag", "passage", "passage_vector", "revision"]
+    large = [
+        "code_ref", "link", "memory", "memory_tag", "note", "note_revision", "passage", "passage_vector", "revision",
+    ]  # fmt: skip
     assert sorted(parts) == [(name, "HASH (vault_id)", 8) for name in large]
 
 
