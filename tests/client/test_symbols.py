@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -333,3 +334,12 @@ def test_without_the_grammars_files_are_told_apart_and_nothing_is_parsed() -> No
     source = Path(__file__).parents[2] / "src"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=source, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == (str(len(LANGUAGES)), "")
+
+
+def test_a_file_of_many_definitions_is_read_within_a_session_start() -> None:
+    """The hook has two seconds for all files."""
+    began = time.process_time()
+    found = definitions("made.py", b"".join(b"def f%d(): pass\n" % n for n in range(16_000)))
+    assert found is not None
+    assert len(found.definitions) == 16_000
+    assert time.process_time() - began < 2

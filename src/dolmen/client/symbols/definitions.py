@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -63,7 +64,7 @@ def definitions(path: str, source: bytes) -> Source | None:
     root = parser.parse(source).root_node
     found: dict[str, list[Definition]] = {}
     spans: dict[str, set[tuple[int, int]]] = {}
-    indented = [(node.start_byte, node.end_byte) for node in _captured(blocks, root)] if blocks else []
+    indented = sorted((node.start_byte, node.end_byte) for node in _captured(blocks, root)) if blocks else []
     for name, node in _found(language, query, root):
         *outside, own = _names(name)
         if not own or (node.start_byte, node.end_byte) in spans.setdefault(own, set()):
@@ -167,6 +168,12 @@ def _names(node: Node) -> list[str]:
 
 
 def _hash(source: bytes, node: Node, indented: list[tuple[int, int]]) -> str:
+    """Of a definition's text.
+
+    Args:
+        indented: every indented block of the file, in its order.
+    """
     start, end = node.start_byte, node.end_byte
-    inner = [(a - start, b - start) for a, b in indented if start < a and b <= end]
+    first, behind = (bisect_left(indented, (at, 0)) for at in (start + 1, end + 1))
+    inner = [(a - start, b - start) for a, b in indented[first:behind] if b <= end]
     return short_hash(source[start:end], inner)
