@@ -342,6 +342,12 @@ def test_signing_in_leads_only_to_pages_of_ours(town: Town) -> None:
     assert "ada" in town.get("/home").text.lower() or town.get("/home").status_code == 200
 
 
+def test_the_address_alone_leads_a_person_in(town: Town) -> None:
+    assert town.get("/").headers["location"] == f"{BASE}/sign-in"
+    town.enter()
+    assert "You are signed in" in town.get("/").text
+
+
 def test_signing_out_needs_our_form(town: Town) -> None:
     town.enter()
     town.post("/sign-out", {"token": "x"})

@@ -80,6 +80,7 @@ def routes(
         Route("/sign-in", limited(entering.sign_in), methods=["GET", "POST"]),
         Route("/sign-out", limited(entering.sign_out), methods=["POST"]),
         Route("/enter/{link}", limited(entering.enter), methods=["GET", "POST"]),
+        Route("/", limited(entering.home)),
         Route("/home", limited(entering.home)),
         Route("/web/style.css", style),
     ]
