@@ -240,6 +240,15 @@ def test_nothing_is_sent_anywhere_as_long_as_it_is_not_certain_where(
     assert "evil.example" not in answer.text
 
 
+def test_nobody_is_sent_to_a_strangers_address_without_having_decided(town: Town) -> None:
+    """RFC 9700 §4.11.2"""
+    stranger = "https://evil.example/cb"
+    client = town.register(redirect_uris=[stranger])
+    answer = town.get(town.request(client, redirect_uri=stranger, scope="everything"))
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+
+
 def test_a_parameter_that_comes_twice_is_refused(town: Town) -> None:
     request = town.request(town.register()) + "&redirect_uri=https%3A%2F%2Fevil.example"
     assert town.get(request).status_code == 400

@@ -17,7 +17,7 @@ LIMIT = 2_000
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _FORBIDDEN_WORDS = """
 javascript data vbscript file blob about filesystem view-source ws wss ftp ftps mailto tel sms chrome chrome-extension
-resource jar intent
+resource jar intent smb nfs sftp ssh telnet ldap shell search search-ms
 """
 _FORBIDDEN_SCHEMES = frozenset(_FORBIDDEN_WORDS.split())
 """Schemes that run something, read something, or reach somebody else than the client."""
@@ -41,7 +41,7 @@ def check_redirect(uri: str) -> str:
             raise _refused("names no host")
         if parts.scheme == "http" and not _loopback(parts):
             raise _refused("uses http beyond this machine; use https")
-    elif parts.scheme in _FORBIDDEN_SCHEMES:
+    elif parts.scheme in _FORBIDDEN_SCHEMES or parts.scheme.startswith("ms-"):
         raise _refused(f"uses the scheme {parts.scheme}")
     elif not (parts.netloc or parts.path.strip("/")):
         raise _refused("is a scheme and nothing else")

@@ -59,6 +59,9 @@ class ConsentPage:
             wanted = asked.checked(self.resources)
         except OAuthError as error:
             _log.info("an authorization request of %s was refused: %s", client.id[:200], error)
+            if _place(asked.redirect) == "unknown":
+                # Anybody registers an address: nobody is sent to a stranger without having decided (RFC 9700 §4.11.2).
+                return self._broken(request, error)
             return self._back(asked, error=error.code, error_description=error.description)
         here = await self.entering.here(request)
         if here is None:
