@@ -6,6 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,6 +109,17 @@ def test_an_answer_that_was_cut_off_is_none(chat: HttpChat, server: ChatServer) 
     server.finish = "length"
     with pytest.raises(Unanswered, match="cut off"):
         chat.ask(QUESTION)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_question_that_is_not_taken_in_any_form_spoils_nothing_for_the_next(
+    chat: HttpChat, server: ChatServer, status: int
+) -> None:
+    server.says = lambda body: status if "too long" in body["messages"][1]["content"] else {"kind": "fact"}
+    with pytest.raises(Unanswered, match=str(status)):
+        chat.ask(replace(QUESTION, material="far too long"))
+    assert chat.ask(QUESTION) == {"kind": "fact"}
+    assert server.requests[-1][1]["response_format"]["type"] == "json_schema"
 
 
 @pytest.mark.parametrize("status", [401, 429, 500, 503])

@@ -24,6 +24,8 @@ ANSWER_BYTES = 1_000_000
 
 _FIX = "Check the chat endpoint's address, key and model with `dolmen doctor`; nothing that was written is lost."
 _REFUSES_FORM = frozenset({400, 404, 415, 422, 501})
+_REFUSES_QUESTION = frozenset({400, 413, 422})
+"""In any form: it is too long, or a filter does not let it through. The next question may be taken."""
 _log = logging.getLogger(__name__)
 
 
@@ -63,6 +65,8 @@ class HttpChat:
         until = time.monotonic() + (timeout or self._endpoint.timeout)
         try:
             body = self._answer(question, until)
+        except _Refused:
+            raise  # others may be taken
         except Unanswered as late:
             self._breaker.failed(ChatUnavailable(late.reason, late.fix))
             raise
@@ -80,17 +84,21 @@ class HttpChat:
             client.close()
 
     def _answer(self, question: Question, until: float) -> bytes:
-        """The body of a successful answer. A form that the endpoint refuses is not asked for again."""
+        """The body of a successful answer. A form that the endpoint refuses where it takes a less strict one is not asked
+        again."""
         forms = _forms(question)
-        while True:
-            form = self._form
+        status = 0
+        for form in range(self._form, len(forms)):
             status, body = self._post(_body(self._endpoint.model, question, forms[form]), until)
             if status == 200:
+                if form > self._form:
+                    _log.info("the chat endpoint takes the question without a stricter response_format")
+                    self._form = form
                 return body
-            if status not in _REFUSES_FORM or form == len(forms) - 1:
-                raise ChatUnavailable(f"status {status} from {self._endpoint.address}", _FIX)
-            _log.info("the chat endpoint answers %d to response_format %d; asking without", status, form)
-            self._form = max(self._form, form + 1)
+            if status not in _REFUSES_FORM:
+                break
+        said = f"status {status} from {self._endpoint.address}"
+        raise _Refused(said, _FIX) if status in _REFUSES_QUESTION else ChatUnavailable(said, _FIX)
 
     def _post(self, body: bytes, until: float) -> tuple[int, bytes]:
         """(status, body), read until a moment: a server that sends a byte now and then does not hold us either."""
@@ -124,6 +132,10 @@ class HttpChat:
                     headers["Authorization"] = f"Bearer {self._endpoint.key}"
                 self._client = httpx2.Client(headers=headers, follow_redirects=False)
             return self._client
+
+
+class _Refused(Unanswered):
+    """The endpoint works and does not take this question."""
 
 
 def _forms(question: Question) -> tuple[dict[str, Any] | None, ...]:
