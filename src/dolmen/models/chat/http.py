@@ -84,7 +84,7 @@ class HttpChat:
             client.close()
 
     def _answer(self, question: Question, until: float) -> bytes:
-        """The body of a successful answer. A form that the endpoint refuses where it takes a less strict one is not asked
+        """The body of a successful answer. A form that was refused where a less strict one was taken is not asked
         again."""
         forms = _forms(question)
         status = 0
