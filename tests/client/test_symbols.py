@@ -343,3 +343,12 @@ def test_a_file_of_many_definitions_is_read_within_a_session_start() -> None:
     assert found is not None
     assert len(found.definitions) == 16_000
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("path", ["a.py", "a.js", "a.c", "a.go"])
+def test_a_file_of_brackets_inside_each_other_is_passed_over(path: str) -> None:
+    """What is found in it costs time by the square of its depth: half a million of them held a session for minutes."""
+    assert definitions(path, b"(" * 500_000) is None
+    flat = definitions("a.py", b"def first():\n    pass\n" + b"x = (1, [2], {3: 4})\n" * 5_000)
+    assert flat is not None
+    assert list(flat.definitions) >= ["first"]
