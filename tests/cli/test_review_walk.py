@@ -14,6 +14,8 @@ import pytest
 from tests.cli.test_start import start
 from tests.cli.test_terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def waiting(sqlite_url: str, tmp_path: Path) -> str:

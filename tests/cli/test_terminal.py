@@ -20,6 +20,8 @@ import pytest
 
 from tests.cli.test_start import start
 
+pytestmark = pytest.mark.slow
+
 TEXT = (
     "Deploys go out on Tuesdays and Thursdays, and never on a Friday, unless both of the owners agree. 배포는 화요일."
 )

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Page
 from dolmen.services.accounts import keys
 from tests.web.conftest import PASSWORD, Site
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def client() -> Iterator[tuple[str, list[str]]]:

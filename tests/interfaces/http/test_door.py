@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import time
 
 import anyio
 import httpx2
@@ -354,6 +355,16 @@ def test_a_broken_body_is_refused_and_nothing_more(served: Served, body: bytes) 
     assert served.post(LIST).status_code == 200
 
 
+def access(caplog: pytest.LogCaptureFixture, lines: int) -> list[str]:
+    """The lines of the access log, once there are so many: each is written after its answer has gone out."""
+    end = time.monotonic() + 10
+    while True:
+        found = [record.getMessage() for record in caplog.records if record.name == "dolmen.access"]
+        if len(found) >= lines or time.monotonic() > end:
+            return found
+        time.sleep(0.01)
+
+
 def test_the_log_says_who_asked_for_what_and_holds_no_credential(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -365,7 +376,7 @@ def test_the_log_says_who_asked_for_what_and_holds_no_credential(
         served.post(rpc("tools/call", name="recall", arguments={"query": "hush"}), authorization=f"Bearer {key}")
         served.post(LIST, authorization=f"Bearer {wrong}")
         served.post(LIST, "/mcp?project=secret-project")
-    lines = [record.getMessage() for record in caplog.records if record.name == "dolmen.access"]
+        lines = access(caplog, 3)
     assert lines[0].startswith("POST /mcp 200 ")
     assert " codex@" in lines[0]
     assert lines[1].startswith("POST /mcp 401 ")
@@ -377,7 +388,7 @@ def test_the_log_says_who_asked_for_what_and_holds_no_credential(
 def test_a_path_cannot_forge_a_line_of_the_log(served: Served, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "dolmen.access"):
         served.http.get(served.base + "/x%0APOST%20/mcp%20200")
-    [line] = [record.getMessage() for record in caplog.records if record.name == "dolmen.access"]
+        [line] = access(caplog, 1)
     assert "\n" not in line
     assert line.startswith("GET /x?POST?/mcp?200 404")
 
