@@ -240,11 +240,11 @@ def test_a_damaged_kept_identity_is_made_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    "spelling", ["C:/Work/Repo/.git", "c:/work/repo/.git", "C:\\Work\\Repo\\.git", "/mnt/c/Work/Repo/.git"]
+    "spelling", ["C:/Code/Repo/.git", "c:/code/repo/.git", "C:\\Code\\Repo\\.git", "/mnt/c/Code/Repo/.git"]
 )
 def test_spellings_of_one_windows_folder_are_one_project(spelling: str) -> None:
     """B128: drive letter, letter case, slashes and the WSL path do not count."""
-    expected = identify(RepositoryFacts(common_dir="c:/work/repo/.git", root_commits=("1111",)))
+    expected = identify(RepositoryFacts(common_dir="c:/code/repo/.git", root_commits=("1111",)))
     assert identify(RepositoryFacts(common_dir=spelling, root_commits=("1111",))) == expected
 
 

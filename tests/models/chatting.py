@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.models.serving import JsonHandler, LocalServer
 
 Answer = object
 """What a test's model says: an object (sent as its JSON), a text (sent as it is), or an int (an HTTP status)."""
 
 
-class ChatServer:
+class ChatServer(LocalServer):
     """Listens on a free loopback port while the `with` block runs.
 
     Attributes:
@@ -29,31 +29,17 @@ class ChatServer:
         self.forms: tuple[str, ...] = ("json_schema", "json_object", "")
         self.silent = False
         self.finish = "stop"
-        self._speak = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        super().__init__(self._handler())
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self.base}/v1"
 
     @property
     def asked(self) -> list[str]:
         """The material of every question."""
         return [body["messages"][1]["content"] for _, body in self.requests]
-
-    def __enter__(self) -> ChatServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._speak.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
 
     def _answer(self, body: dict[str, Any]) -> tuple[int, bytes]:
         if body.get("response_format", {}).get("type", "") not in self.forms:
@@ -68,23 +54,15 @@ class ChatServer:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         owner = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(JsonHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.sent()
                 owner.requests.append((dict(self.headers), body))
                 if owner.silent:
-                    owner._speak.wait()
+                    owner.ending.wait()
                     self.close_connection = True
                     return
                 status, answer = owner._answer(body) if self.path == "/v1/chat/completions" else (404, b"")
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
+                self.answer(status, answer)
 
         return Handler

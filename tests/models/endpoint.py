@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.models.serving import JsonHandler, LocalServer
 
 DIM = 32
 
 
-class EmbeddingServer:
+class EmbeddingServer(LocalServer):
     """Listens on a free loopback port while the `with` block runs.
 
     Attributes:
@@ -27,32 +27,18 @@ class EmbeddingServer:
         self.failures: list[int] = []
         self.silent = 0
         self.body: bytes | None = None
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        super().__init__(self._handler())
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> EmbeddingServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        return f"{self.base}/v1"
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         owner = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(JsonHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.sent()
                 owner.requests.append((dict(self.headers), body))
                 if owner.silent:
                     owner.silent -= 1
@@ -62,13 +48,7 @@ class EmbeddingServer:
                 if self.path != "/v1/embeddings":
                     status = 404
                 answer = owner.body if owner.body is not None else _answer(body)
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
+                self.answer(status, answer)
 
         return Handler
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
+
+from tests.models.serving import JsonHandler, LocalServer
 
 Speaks = Literal["jina", "voyage", "tei", "logits"]
 
@@ -19,7 +19,7 @@ def overlap(query: str, text: str) -> float:
     return len(asked & set(text.lower().replace(".", " ").split())) / max(1, len(asked))
 
 
-class RerankServer:
+class RerankServer(LocalServer):
     """Listens on a free loopback port while the `with` block runs.
 
     Attributes:
@@ -39,34 +39,18 @@ class RerankServer:
         self.hang = False
         self.body: bytes | None = None
         self.score: Callable[[str, str], float] = overlap
-        self._ending = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        super().__init__(self._handler())
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> RerankServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ending.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        return self.base
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         owner = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(JsonHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.sent()
                 owner.requests.append((self.path, dict(self.headers), body))
                 if owner.silent:
                     owner.silent -= 1
@@ -77,14 +61,11 @@ class RerankServer:
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
                 try:
-                    while owner.hang and not owner._ending.wait(0.1):
+                    while owner.hang and not owner.ending.wait(0.1):
                         self.wfile.write(b" ")
                     self.wfile.write(answer)
                 except OSError:
                     self.close_connection = True
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
 
         return Handler
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from dolmen.domain.memory import Memory
-from dolmen.domain.values import Actor
-from dolmen.interfaces.mcp.dispatch import Answer, call
 from dolmen.interfaces.mcp.registry import face
 from dolmen.models.e5 import e5_embedder
 from dolmen.services import review
-from tests.services.conftest import House, close_house, open_house
+from tests.interfaces.agents import ToolAgent
+from tests.services.conftest import close_house, open_house
 
 REPO = "https://github.com/Org/Repo.git"
 SCOPE = "project:github.com/org/repo"
@@ -23,31 +22,10 @@ KENFOLD = face("kenfold")
 
 
 @dataclass(frozen=True)
-class Agent:
+class Agent(ToolAgent):
     """One agent at the kenfold tools."""
 
-    house: House
-    actor: Actor
-
-    def ask(self, tool: str, /, **args: Any) -> Answer:
-        answer = call(self.house.rt, self.actor, KENFOLD, tool, args)
-        assert answer is not None, tool
-        return answer
-
-    def do(self, tool: str, /, **args: Any) -> dict[str, Any]:
-        """The result of a call that must succeed."""
-        answer = self.ask(tool, **args)
-        assert not answer.failed, answer.value
-        return dict(answer.value)
-
-    def refused(self, tool: str, /, **args: Any) -> Mapping[str, Any]:
-        """The error of a call that must fail."""
-        answer = self.ask(tool, **args)
-        assert answer.failed, answer.value
-        error: Mapping[str, Any] = answer.value["error"]
-        assert error["message"], "it says what is wrong"
-        assert error["fix"], "and what to do"
-        return error
+    face = KENFOLD
 
     def remember(self, content: str, **args: Any) -> str:
         """The id of a new memory."""

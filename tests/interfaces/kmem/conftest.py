@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from dolmen.domain.values import Actor
-from dolmen.interfaces.mcp.dispatch import Answer, call
 from dolmen.interfaces.mcp.registry import face
 from dolmen.models.contract import Embedder
 from dolmen.models.e5 import e5_embedder
 from dolmen.services import review
 from dolmen.services.notes.marking import verify_claims
 from dolmen.services.policy import set_policy
-from tests.services.conftest import House, close_house, open_house
+from tests.interfaces.agents import ToolAgent
+from tests.services.conftest import close_house, open_house
 
 KMEM = face("kmem")
 
 
 @dataclass(frozen=True)
-class Agent:
+class Agent(ToolAgent):
     """One agent at the kmem tools."""
 
-    house: House
-    actor: Actor
-
-    def ask(self, tool: str, /, **args: Any) -> Answer:
-        answer = call(self.house.rt, self.actor, KMEM, tool, args)
-        assert answer is not None, tool
-        return answer
-
-    def do(self, tool: str, /, **args: Any) -> dict[str, Any]:
-        """The result of a call that must succeed."""
-        answer = self.ask(tool, **args)
-        assert not answer.failed, answer.value
-        return dict(answer.value)
-
-    def refused(self, tool: str, /, **args: Any) -> Mapping[str, Any]:
-        """The error of a call that must fail."""
-        answer = self.ask(tool, **args)
-        assert answer.failed, answer.value
-        error: Mapping[str, Any] = answer.value["error"]
-        assert error["message"], "it says what is wrong"
-        assert error["fix"], "and what to do"
-        return error
+    face = KMEM
 
     def note(self, content: str, kind: str = "note", **args: Any) -> str:
         """The permalink of a new note."""
