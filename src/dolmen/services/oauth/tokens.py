@@ -19,6 +19,7 @@ from dolmen.domain.oauth import (
     TokenKind,
     covers,
     decide_refresh,
+    grant_mode,
     matches,
     mode_of,
     proves,
@@ -157,13 +158,10 @@ def _state(token: Token, connection: Connection, now: int) -> Refresh:
 
 def _check_narrower(token: Token, scope: str, resource: str | None) -> None:
     asked, granted = mode_of(scope), mode_of(token.scope)
-    if asked is not None and granted is not None and asked != granted and (asked, granted) not in _NARROWER:
+    if asked is not None and granted is not None and grant_mode(asked, granted) != asked:
         raise OAuthError("invalid_scope", "The scope is wider than what was agreed to.")
     if resource is not None and resource != token.resource:
         raise OAuthError("invalid_target", "The token was given for another resource.")
-
-
-_NARROWER = frozenset({("read", "suggest"), ("read", "write"), ("suggest", "write")})
 
 
 def _issue(tx: Tx, like: Token) -> Tokens:
