@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dolmen.interfaces.mcp.registry import ADDS, ADDS_ONCE, READS, REPLACES, Face, Tool
 from dolmen.interfaces.mcp.toolsets.core import reads, schemas, sessions, writes
+from dolmen.interfaces.mcp.toolsets.core.attached import RESOURCES
 
 TOOLS = (
     Tool("context", "core", "read", READS, schemas.CONTEXT_SAYS, schemas.CONTEXT, sessions.context),
@@ -48,4 +49,4 @@ TOOLS = (
     Tool("feedback", "core", "read", ADDS, schemas.FEEDBACK_SAYS, schemas.FEEDBACK, writes.feedback),
 )
 
-FACE = Face("core", schemas.INSTRUCTIONS, TOOLS)
+FACE = Face("core", schemas.INSTRUCTIONS, TOOLS, resources=RESOURCES)
