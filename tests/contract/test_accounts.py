@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dolmen.domain.access import Connection
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import Bounds
 from dolmen.store.contract import AuditEntry, Feedback, RecallEvent
 from tests.contract.given import START, Desk
 
@@ -46,10 +49,23 @@ def test_a_credential_opens_its_vault(desk: Desk) -> None:
         assert tx.accounts.connections("w") == []
 
 
+def test_the_limits_and_the_policy_of_a_connection_are_its_own_and_can_be_changed(desk: Desk) -> None:
+    """C-338, C-342: 0 is a limit of none, nothing said is the default of the door."""
+    made = replace(KEY, bounds=Bounds(per_minute=5, memories=0), write_policy="review")
+    with desk.store.write() as tx:
+        tx.accounts.add_connection(made, "hash-1")
+        tx.accounts.add_connection(replace(KEY, id="k2"), "hash-2")
+    with desk.store.write() as tx:
+        assert tx.accounts.by_secret("hash-1") == made
+        changed = Bounds(per_hour=1_000, per_day=9, at_once=4)
+        assert not tx.accounts.bound("w", "k1", changed, None)
+        assert tx.accounts.bound("v", "k1", changed, "direct")
+        assert tx.accounts.by_secret("hash-1") == replace(KEY, bounds=changed, write_policy="direct")
+        assert tx.accounts.by_secret("hash-2") == replace(KEY, id="k2")
+
+
 @pytest.mark.parametrize("again", [{"id": "k2"}, {"vault": "w", "id": "k2"}])
 def test_two_connections_never_share_a_secret(desk: Desk, again: dict[str, str]) -> None:
-    from dataclasses import replace
-
     with desk.store.write() as tx:
         tx.accounts.add_connection(KEY, "hash-1")
     with pytest.raises(DolmenError) as refused, desk.store.write() as tx:
@@ -58,8 +74,6 @@ def test_two_connections_never_share_a_secret(desk: Desk, again: dict[str, str])
 
 
 def test_a_connection_needs_its_person(desk: Desk) -> None:
-    from dataclasses import replace
-
     with pytest.raises(DolmenError) as refused, desk.store.write() as tx:
         tx.accounts.add_connection(replace(KEY, person="nobody"), "hash")
     assert refused.value.code == "conflict"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Kind
 from dolmen.domain.policy import CHANGE, Verdict, Write, rule
-from dolmen.domain.values import Actor, Mode, Toolset
+from dolmen.domain.values import Actor, Bounds, Mode, Toolset, WritePolicy
 
 Need = Literal["read", "write", "admin"]
 """What an operation asks for. `write` admits `suggest` connections too; policy then queues their write."""
@@ -37,6 +37,10 @@ class Connection:
     last_used_at: int | None = None
     hint: str = ""
     """The last four characters of the key, to tell keys apart in a list."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """Its limits, where they are not those of its door."""
+    write_policy: WritePolicy | None = None
+    """Its write policy, where it is not the vault's."""
 
 
 def require(actor: Actor, need: Need) -> None:

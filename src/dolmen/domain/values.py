@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Mode = Literal["read", "suggest", "write", "admin"]
@@ -40,6 +40,26 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one connection may ask for. None: what its door gives by default; 0: as much as it likes."""
+
+    per_minute: int | None = None
+    """Requests."""
+    per_hour: int | None = None
+    per_day: int | None = None
+    """Answered calls, by days in UTC, counted in the store for every process (C-339)."""
+    at_once: int | None = None
+    """Requests at the same time; where a toolset names costly tools, calls of these."""
+    memories: int | None = None
+    """Memories of its own that the vault keeps, deleted ones aside (C-338)."""
+
+    def over(self, default: Bounds) -> Bounds:
+        """These, and the default's where nothing is said."""
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        return replace(default, **{name: value for name, value in said.items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True)
 class Actor:
     """Who is acting: resolved once, at the door, from the connection; never from a tool argument (C-15, C-31)."""
 
@@ -61,6 +81,14 @@ class Actor:
     """The agent's conversation, when the client names it."""
     writing: Writing = Writing()
     """What the vault says about this actor's writes; a door that obeys it reads it on every request (C-140)."""
+    keys: tuple[str, ...] = ()
+    """For a key that is kept apart: itself and the keys of its groups, whose memories it sees, and no others (C-37)."""
+    private: bool = False
+    """What it writes is private to its person, unless a note says otherwise."""
+    bounds: Bounds = Bounds()
+    """What its connection says of its limits."""
+    policy: WritePolicy | None = None
+    """The write policy of its connection, where that has one of its own."""
     human: bool = False
     """True at the command line and the web page, where a person acts: what is written then is trusted as the user's."""
 

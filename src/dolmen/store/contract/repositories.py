@@ -10,7 +10,7 @@ from dolmen.domain.access import Connection
 from dolmen.domain.memory import Kind, Link, Memory, Revision
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.domain.ranking import Place
-from dolmen.domain.values import Change
+from dolmen.domain.values import Bounds, Change, WritePolicy
 from dolmen.store.contract.filter import Filter, Order
 
 
@@ -219,6 +219,9 @@ class Accounts(Protocol):
     def connections(self, vault: str) -> list[Connection]: ...
 
     def revoke(self, vault: str, id: str, at: int) -> bool: ...
+
+    def bound(self, vault: str, id: str, bounds: Bounds, write_policy: WritePolicy | None) -> bool:
+        """Replaces the limits and the write policy of a connection; False when there is none."""
 
     def touch(self, vault: str, id: str, at: int) -> None: ...
 

@@ -20,17 +20,20 @@ SELECT id FROM person WHERE vault_id = :vault AND role = 'owner' AND removed_at 
 -- A credential, by the hash of its secret.
 INSERT INTO connection (
     vault_id, id, person_id, agent, mode, toolset, project, label, hint, secret_hash,
-    created_at, expires_at, revoked_at, last_used_at
+    created_at, expires_at, revoked_at, last_used_at,
+    per_minute, per_hour, per_day, at_once, memories, write_policy
 ) VALUES (
     :vault, :id, :person, :agent, :mode, :toolset, :project, :label, :hint, :secret_hash,
-    :created_at, :expires_at, :revoked_at, :last_used_at
+    :created_at, :expires_at, :revoked_at, :last_used_at,
+    :per_minute, :per_hour, :per_day, :at_once, :memories, :write_policy
 );
 
 -- name: by_secret
 -- The connection of a credential, if its person is still there.
 SELECT
     c.id, c.vault_id, c.person_id, c.agent, c.mode, c.toolset, c.project, c.label,
-    c.created_at, c.expires_at, c.revoked_at, c.last_used_at, c.hint
+    c.created_at, c.expires_at, c.revoked_at, c.last_used_at, c.hint,
+    c.per_minute, c.per_hour, c.per_day, c.at_once, c.memories, c.write_policy
 FROM connection c
 JOIN person o ON o.vault_id = c.vault_id AND o.id = c.person_id AND o.removed_at IS NULL
 WHERE c.secret_hash = :secret_hash;
@@ -39,7 +42,8 @@ WHERE c.secret_hash = :secret_hash;
 -- The connections of a vault.
 SELECT
     c.id, c.vault_id, c.person_id, c.agent, c.mode, c.toolset, c.project, c.label,
-    c.created_at, c.expires_at, c.revoked_at, c.last_used_at, c.hint
+    c.created_at, c.expires_at, c.revoked_at, c.last_used_at, c.hint,
+    c.per_minute, c.per_hour, c.per_day, c.at_once, c.memories, c.write_policy
 FROM connection c WHERE c.vault_id = :vault ORDER BY c.created_at, c.id;
 
 -- name: revoke
@@ -49,6 +53,12 @@ UPDATE connection SET revoked_at = :at WHERE vault_id = :vault AND id = :id AND 
 -- name: touch
 -- When a connection was last used.
 UPDATE connection SET last_used_at = :at WHERE vault_id = :vault AND id = :id;
+
+-- name: bound
+-- The limits and the write policy of a connection.
+UPDATE connection SET per_minute = :per_minute, per_hour = :per_hour, per_day = :per_day, at_once = :at_once,
+    memories = :memories, write_policy = :write_policy
+WHERE vault_id = :vault AND id = :id;
 
 -- name: setting
 -- One setting of the vault.

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+from typing import Any
+
 from dolmen.domain.access import Connection
-from dolmen.store.session import Session, Value
+from dolmen.domain.values import Bounds, WritePolicy
+from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import queries
+
+_OWN = 13
+"""Columns of a connection, before those of its limits."""
+
+
+def connection_of(row: Row) -> Connection:
+    """A connection, whose columns every query lists alike."""
+    *limits, policy = row[_OWN:]
+    return replace(Connection(*row[:_OWN]), bounds=Bounds(*limits), write_policy=policy)
+
+
+def _bounds(bounds: Bounds, write_policy: WritePolicy | None) -> dict[str, Any]:
+    return {**asdict(bounds), "write_policy": write_policy}
 
 
 class AccountRepository:
@@ -43,18 +60,23 @@ class AccountRepository:
             "expires_at": connection.expires_at,
             "revoked_at": connection.revoked_at,
             "last_used_at": connection.last_used_at,
+            **_bounds(connection.bounds, connection.write_policy),
         }
         self._session.run(self._sql["add_connection"], params)
 
     def by_secret(self, secret_hash: str) -> Connection | None:
         row = self._session.one(self._sql["by_secret"], {"secret_hash": secret_hash})
-        return None if row is None else Connection(*row)
+        return None if row is None else connection_of(row)
 
     def connections(self, vault: str) -> list[Connection]:
-        return [Connection(*row) for row in self._session.all(self._sql["connections"], {"vault": vault})]
+        return [connection_of(row) for row in self._session.all(self._sql["connections"], {"vault": vault})]
 
     def revoke(self, vault: str, id: str, at: int) -> bool:
         return self._session.run(self._sql["revoke"], {"vault": vault, "id": id, "at": at}) > 0
+
+    def bound(self, vault: str, id: str, bounds: Bounds, write_policy: WritePolicy | None) -> bool:
+        params = {"vault": vault, "id": id, **_bounds(bounds, write_policy)}
+        return self._session.run(self._sql["bound"], params) > 0
 
     def touch(self, vault: str, id: str, at: int) -> None:
         self._session.run(self._sql["touch"], {"vault": vault, "id": id, "at": at})

@@ -10,6 +10,7 @@ from dolmen.domain.access import Connection
 from dolmen.domain.oauth import Client, Code, DeviceCode, Token, TokenKind
 from dolmen.store.contract.oauth import Origin
 from dolmen.store.mapping import dump
+from dolmen.store.repositories.accounts import connection_of
 from dolmen.store.session import Row, Session
 from dolmen.store.sql import queries
 
@@ -73,7 +74,7 @@ class OAuthRepository:
 
     def token(self, kind: TokenKind, secret_hash: str) -> tuple[Token, Connection] | None:
         row = self._session.one(self._sql["token"], {"hash": secret_hash, "kind": kind})
-        return None if row is None else (Token(*row[:_TOKEN]), Connection(*row[_TOKEN:]))
+        return None if row is None else (Token(*row[:_TOKEN]), connection_of(row[_TOKEN:]))
 
     def use_refresh(self, secret_hash: str, at: int) -> bool:
         return self._session.run(self._sql["use_refresh"], {"hash": secret_hash, "at": at}) > 0
