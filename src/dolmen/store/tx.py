@@ -18,6 +18,7 @@ from dolmen.store.contract import (
     Notes,
     OAuth,
     People,
+    Proofs,
     Proposals,
     Scopes,
 )
@@ -33,6 +34,7 @@ from dolmen.store.repositories.memories import MemoryRepository
 from dolmen.store.repositories.numbers import ScopeCache, ScopeNumbers
 from dolmen.store.repositories.oauth import OAuthRepository
 from dolmen.store.repositories.people import PeopleRepository
+from dolmen.store.repositories.proofs import ProofRepository
 from dolmen.store.repositories.proposals import ProposalRepository
 from dolmen.store.repositories.scopes import ScopeRepository
 from dolmen.store.session import Session
@@ -72,6 +74,7 @@ class Transaction:
         self.jobs: Jobs = JobRepository(session)
         self.oauth: OAuth = OAuthRepository(session)
         self.people: People = PeopleRepository(session)
+        self.proofs: Proofs = ProofRepository(session)
 
     def new_id(self) -> str:
         return self._new_id()

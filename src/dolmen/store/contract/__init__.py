@@ -38,6 +38,7 @@ from dolmen.store.contract.notes import (
 )
 from dolmen.store.contract.oauth import OAuth, Origin
 from dolmen.store.contract.people import Browser, EntryLink, People, Person, Role, SecretKind
+from dolmen.store.contract.proofs import Passkey, Proofs, Step, StepKind
 from dolmen.store.contract.repositories import (
     Accounts,
     AuditEntry,
@@ -86,14 +87,18 @@ __all__ = [
     "Order",
     "Origin",
     "Passage",
+    "Passkey",
     "Pending",
     "People",
     "Person",
+    "Proofs",
     "Proposals",
     "RecallEvent",
     "Role",
     "Scopes",
     "SecretKind",
+    "Step",
+    "StepKind",
     "Store",
     "StoreInfo",
     "Tx",

@@ -31,6 +31,8 @@ class Browser:
     person: str
     created_at: int
     seen_at: int
+    device: str = ""
+    """What the person recognises it by: the browser and the system that it named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,14 @@ class People(Protocol):
 
     def see(self, secret_hash: str, at: int) -> None: ...
 
+    def browsers(self, vault: str, id: str) -> list[tuple[str, Browser]]:
+        """All of a person, each after the hash of its secret, the one that was here last first."""
+
     def close(self, secret_hash: str) -> None:
         """Signs a browser out."""
 
-    def close_all(self, vault: str, id: str) -> int:
-        """Signs a person out everywhere; returns of how many browsers."""
+    def close_all(self, vault: str, id: str, *, but: str = "") -> int:
+        """Signs a person out everywhere, but for one browser if its hash is given; returns of how many browsers."""
 
     def add_link(self, link: EntryLink, secret_hash: str) -> None:
         """A person has one link at a time: earlier ones are gone."""

@@ -12,6 +12,7 @@ from dolmen.store.contract.jobs import Jobs
 from dolmen.store.contract.notes import Notes
 from dolmen.store.contract.oauth import OAuth
 from dolmen.store.contract.people import People
+from dolmen.store.contract.proofs import Proofs
 from dolmen.store.contract.repositories import Accounts, Journal, Keys, Leases, Links, Memories, Proposals, Scopes
 
 EngineName = Literal["sqlite", "postgres"]
@@ -33,6 +34,7 @@ class Tx(Protocol):
     jobs: Jobs
     oauth: OAuth
     people: People
+    proofs: Proofs
     index: Index
 
     @property

@@ -21,6 +21,14 @@ UPDATE person SET removed_at = :at, login = NULL WHERE vault_id = :vault AND id 
 -- Everything that they proved themselves with.
 DELETE FROM person_secret WHERE vault_id = :vault AND person_id = :id;
 
+-- name: drop_recovery
+-- The codes that were to help when they lost one of these.
+DELETE FROM recovery_code WHERE vault_id = :vault AND person_id = :id;
+
+-- name: drop_steps
+-- What they were about to prove.
+DELETE FROM sign_in_step WHERE vault_id = :vault AND person_id = :id;
+
 -- name: secret
 -- What a person proves themselves with.
 SELECT data FROM person_secret WHERE vault_id = :vault AND person_id = :id AND kind = :kind AND id = '';
@@ -29,16 +37,16 @@ SELECT data FROM person_secret WHERE vault_id = :vault AND person_id = :id AND k
 -- A new one in place of the old.
 INSERT INTO person_secret (vault_id, person_id, kind, id, data, label, created_at, used_at)
 VALUES (:vault, :id, :kind, '', :data, '', :at, NULL)
-ON CONFLICT (vault_id, person_id, kind, id) DO UPDATE SET data = excluded.data, created_at = excluded.created_at;
+ON CONFLICT (vault_id, person_id, kind, id) DO UPDATE SET data = excluded.data, created_at = excluded.created_at, used_at = NULL;
 
 -- name: open
 -- A browser is signed in.
-INSERT INTO browser_session (secret_hash, vault_id, person_id, created_at, seen_at)
-VALUES (:hash, :vault, :person, :created_at, :seen_at);
+INSERT INTO browser_session (secret_hash, vault_id, person_id, created_at, seen_at, device)
+VALUES (:hash, :vault, :person, :created_at, :seen_at, :device);
 
 -- name: browser
 -- A browser with its person, if they are still there.
-SELECT b.vault_id, b.person_id, b.created_at, b.seen_at,
+SELECT b.vault_id, b.person_id, b.created_at, b.seen_at, b.device,
     p.vault_id, p.id, p.name, p.role, p.created_at, p.removed_at, p.login
 FROM browser_session b
 JOIN person p ON p.vault_id = b.vault_id AND p.id = b.person_id AND p.removed_at IS NULL
@@ -52,7 +60,16 @@ UPDATE browser_session SET seen_at = :at WHERE secret_hash = :hash;
 -- It is signed out.
 DELETE FROM browser_session WHERE secret_hash = :hash;
 
+-- name: browsers
+-- The browsers of a person, the one that was here last first.
+SELECT secret_hash, vault_id, person_id, created_at, seen_at, device FROM browser_session
+WHERE vault_id = :vault AND person_id = :id ORDER BY seen_at DESC, secret_hash;
+
 -- name: close_all
+-- A person is signed out everywhere, but for one browser at most.
+DELETE FROM browser_session WHERE vault_id = :vault AND person_id = :id AND secret_hash <> :but;
+
+-- name: drop_browsers
 -- A person is signed out everywhere.
 DELETE FROM browser_session WHERE vault_id = :vault AND person_id = :id;
 

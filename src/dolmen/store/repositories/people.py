@@ -8,7 +8,7 @@ from dolmen.store.contract.people import Browser, EntryLink, Person, SecretKind
 from dolmen.store.session import Session, Value
 from dolmen.store.sql import queries
 
-_BROWSER = 4
+_BROWSER = 5
 """Columns of a browser, before those of its person."""
 
 
@@ -44,7 +44,7 @@ class PeopleRepository:
         whose: dict[str, Value] = {"vault": vault, "id": id}
         if not self._session.run(self._sql["remove"], {**whose, "at": at}):
             return False
-        for each in ("drop_secrets", "close_all", "drop_links"):
+        for each in ("drop_secrets", "drop_recovery", "drop_steps", "drop_browsers", "drop_links"):
             self._session.run(self._sql[each], whose)
         return True
 
@@ -71,8 +71,12 @@ class PeopleRepository:
     def close(self, secret_hash: str) -> None:
         self._session.run(self._sql["close"], {"hash": secret_hash})
 
-    def close_all(self, vault: str, id: str) -> int:
-        return self._session.run(self._sql["close_all"], {"vault": vault, "id": id})
+    def browsers(self, vault: str, id: str) -> list[tuple[str, Browser]]:
+        rows = self._session.all(self._sql["browsers"], {"vault": vault, "id": id})
+        return [(str(row[0]), Browser(*row[1:])) for row in rows]
+
+    def close_all(self, vault: str, id: str, *, but: str = "") -> int:
+        return self._session.run(self._sql["close_all"], {"vault": vault, "id": id, "but": but})
 
     # ---------------------------------------------------------------------------------------------------------- links
     def add_link(self, link: EntryLink, secret_hash: str) -> None:
