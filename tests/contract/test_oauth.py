@@ -11,7 +11,7 @@ import pytest
 from dolmen.domain.access import Connection
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import Client, Code, DeviceCode, Token
-from dolmen.domain.values import MINUTE
+from dolmen.domain.values import HOUR, MINUTE
 from tests.contract import workers
 from tests.contract.given import START, Desk
 
@@ -30,7 +30,9 @@ CODE = Code(
 )
 ACCESS = Token("access", "c1", "v", "k1", "https://here/mcp", "read", START, START + MINUTE)
 REFRESH = replace(ACCESS, kind="refresh", expires_at=START + 2 * MINUTE)
-DEVICE = DeviceCode("BCDF-GHJK", "c1", "https://here/mcp", "read", START, START + MINUTE)
+DEVICE = DeviceCode(
+    "BCDF-GHJK", "c1", "https://here/mcp", "read", START, START + MINUTE, project="shop", toolset="kenfold"
+)
 
 
 @pytest.fixture
@@ -63,6 +65,33 @@ def test_clients_that_nobody_let_in_are_counted_and_forgotten(desk: Desk) -> Non
         assert tx.oauth.unapproved() == 2
         assert tx.oauth.trim(START, START + 3) == 1
         assert [tx.oauth.client(id) is not None for id in ("c1", "c2", "c3")] == [True, False, True]
+
+
+def test_the_oldest_clients_that_nobody_let_in_make_room(desk: Desk) -> None:
+    with desk.store.write() as tx:
+        for n in range(5):
+            tx.oauth.put_client(replace(CLIENT, id=f"c{n}", created_at=START + n), "registered")
+        tx.oauth.approve_client("c0", START + 9)
+        assert tx.oauth.evict_unapproved(2) == 2
+        kept = [tx.oauth.client(f"c{n}") is not None for n in range(5)]
+        assert kept == [True, False, False, True, True]
+
+
+def test_a_key_knows_what_its_clients_were_let_in_as(granted: Desk) -> None:
+    with granted.store.write() as tx:
+        for id in ("k2", "k3", "k4", "k5"):
+            tx.accounts.add_connection(replace(GRANT, id=id), f"hash of {id}")
+        bound = replace(CLIENT, id="b", vault="v", key="k1")
+        tx.oauth.put_client(CLIENT, "registered")
+        tx.oauth.put_client(bound, "registered")
+        assert tx.oauth.client("b") == bound
+        tx.oauth.add_token(replace(ACCESS, client="b", connection="k2"), "a")
+        tx.oauth.add_code(replace(CODE, client="b", connection="k3"), "c")
+        tx.oauth.add_token(replace(REFRESH, connection="k4"), "r")
+        tx.oauth.add_token(replace(REFRESH, client="b", connection="k5"), "e")
+        tx.accounts.revoke("v", "k5", START)
+        assert sorted(tx.oauth.bound_to("v", "k1")) == ["k2", "k3"]
+        assert tx.oauth.bound_to("w", "k1") == []
 
 
 def test_a_code_shows_a_second_use(granted: Desk) -> None:
@@ -126,8 +155,11 @@ def test_what_has_expired_stays_until_it_is_trimmed(granted: Desk) -> None:
         tx.oauth.add_token(REFRESH, "r")
         tx.oauth.add_device(DEVICE, "d")
         assert tx.oauth.trim(START + MINUTE - 1, START) == 0
-        assert tx.oauth.trim(START + MINUTE, START) == 3
+        assert tx.oauth.trim(START + MINUTE, START) == 2
         assert tx.oauth.token("refresh", "r") is not None
+        assert tx.oauth.device("d") is not None
+        assert tx.oauth.trim(START + MINUTE + HOUR, START) == 2
+        assert tx.oauth.device("d") is None
 
 
 def test_a_device_waits_for_its_person_and_is_redeemed_once(desk: Desk) -> None:
@@ -137,13 +169,14 @@ def test_a_device_waits_for_its_person_and_is_redeemed_once(desk: Desk) -> None:
         tx.oauth.poll_device("d", START + 5)
         assert tx.oauth.device("d") == tx.oauth.device_of("BCDF-GHJK") == replace(DEVICE, polled_at=START + 5)
         assert not tx.oauth.redeem_device("d")
-        assert tx.oauth.decide_device("BCDF-GHJK", "allowed", "v", "k1")
-        assert not tx.oauth.decide_device("BCDF-GHJK", "denied", "", "")
+        assert tx.oauth.decide_device("BCDF-GHJK", "allowed", "v", "k1", "write")
+        assert not tx.oauth.decide_device("BCDF-GHJK", "denied", "", "", "")
         assert tx.oauth.redeem_device("d")
         assert not tx.oauth.redeem_device("d")
         device = tx.oauth.device("d")
         assert device is not None
         assert (device.decision, device.vault, device.connection) == ("redeemed", "v", "k1")
+        assert (device.scope, device.project, device.toolset) == ("write", "shop", "kenfold")
 
 
 def test_of_several_processes_that_use_a_token_at_once_one_is_first(granted: Desk, engine_url: str) -> None:

@@ -5,13 +5,24 @@ HTTP. A refusal is an `OAuthError` with the code that its RFC names.
 """
 
 from dolmen.domain.oauth.addresses import is_public
+from dolmen.domain.oauth.device import (
+    ALPHABET,
+    CODE_LETTERS,
+    DEVICE_GRANT,
+    DEVICE_LIFE,
+    INTERVAL,
+    DeviceCode,
+    DevicePoll,
+    decide_poll,
+    spelled,
+    user_code,
+)
 from dolmen.domain.oauth.errors import OAuthCode, OAuthError
 from dolmen.domain.oauth.grants import (
     ACCESS_LIFE,
     CODE_LIFE,
     REFRESH_LIFE,
     Code,
-    DeviceCode,
     Token,
     TokenKind,
 )
@@ -24,13 +35,19 @@ from dolmen.domain.oauth.scopes import SCOPES, grant_mode, mode_of, scopes_of
 
 __all__ = [
     "ACCESS_LIFE",
+    "ALPHABET",
+    "CODE_LETTERS",
     "CODE_LIFE",
+    "DEVICE_GRANT",
+    "DEVICE_LIFE",
     "GRACE",
+    "INTERVAL",
     "REFRESH_LIFE",
     "SCOPES",
     "Client",
     "Code",
     "DeviceCode",
+    "DevicePoll",
     "OAuthCode",
     "OAuthError",
     "Refresh",
@@ -42,6 +59,7 @@ __all__ = [
     "check_redirect",
     "checked_client",
     "covers",
+    "decide_poll",
     "decide_refresh",
     "grant_mode",
     "host_of",
@@ -51,4 +69,6 @@ __all__ = [
     "mode_of",
     "proves",
     "scopes_of",
+    "spelled",
+    "user_code",
 ]

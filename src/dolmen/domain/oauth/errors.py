@@ -16,9 +16,12 @@ OAuthCode = Literal[
     "unsupported_grant_type",
     "unsupported_response_type",
     "access_denied",
+    "authorization_pending",
+    "slow_down",
+    "expired_token",
     "temporarily_unavailable",
 ]
-"""RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2."""
+"""RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2, RFC 8628 §3.5."""
 
 
 class OAuthError(Exception):

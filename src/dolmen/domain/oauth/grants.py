@@ -46,19 +46,3 @@ class Token:
     expires_at: int
     used_at: int | None = None
     """When a refresh token was first exchanged."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceCode:
-    """A machine without a browser, waiting for its person to enter a short code elsewhere (RFC 8628)."""
-
-    user_code: str
-    client: str
-    resource: str
-    scope: str
-    created_at: int
-    expires_at: int
-    decision: Literal["waiting", "allowed", "denied", "redeemed"] = "waiting"
-    vault: str = ""
-    connection: str = ""
-    polled_at: int | None = None

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dolmen.domain.oauth.device import DEVICE_GRANT
 from dolmen.domain.oauth.errors import OAuthError
 from dolmen.domain.oauth.redirects import check_redirect
 from dolmen.domain.oauth.scopes import SCOPES
@@ -17,7 +18,7 @@ Method = Literal["none", "private_key_jwt"]
 """How a client proves who it is at the token endpoint. There are no shared secrets."""
 
 NAME_LIMIT, REDIRECTS_LIMIT = 100, 10
-_GRANTS = frozenset({"authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"})
+_GRANTS = frozenset({"authorization_code", "refresh_token", DEVICE_GRANT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,15 @@ class Client:
     id: str
     name: str
     redirects: tuple[str, ...]
+    """None for one that runs only on machines without a browser (RFC 8628)."""
     method: Method = "none"
     jwks_uri: str = ""
     jwks: Mapping[str, Any] | None = None
     scope: str = ""
     created_at: int = 0
+    vault: str = ""
+    key: str = ""
+    """The connection of the key that it was registered with, whose person and limits hold for it; else empty."""
 
 
 def checked_client(id: str, metadata: Mapping[str, Any], *, keys: bool = False) -> Client:
@@ -44,12 +49,8 @@ def checked_client(id: str, metadata: Mapping[str, Any], *, keys: bool = False) 
     Raises:
         OAuthError: `invalid_redirect_uri` or `invalid_client_metadata`.
     """
-    redirects = metadata.get("redirect_uris")
-    if not isinstance(redirects, list) or not redirects or not all(isinstance(uri, str) for uri in redirects):
-        raise OAuthError("invalid_redirect_uri", "redirect_uris must be a list of one or more addresses.")
-    if len(redirects) > REDIRECTS_LIMIT:
-        raise OAuthError("invalid_redirect_uri", f"redirect_uris holds more than {REDIRECTS_LIMIT} addresses.")
     _check_list(metadata, "grant_types", _GRANTS)
+    redirects = _redirects(metadata)
     _check_list(metadata, "response_types", frozenset({"code"}))
     # What a client registers is a wish; words that are no scope here are left out, as RFC 7591 §3.2.1 allows.
     scope = " ".join(word for word in _text(metadata, "scope", 500).split(" ") if word in SCOPES)
@@ -67,6 +68,20 @@ def checked_client(id: str, metadata: Mapping[str, Any], *, keys: bool = False) 
         jwks=jwks if proves and isinstance(jwks, Mapping) else None,
         scope=scope,
     )
+
+
+def _redirects(metadata: Mapping[str, Any]) -> list[str]:
+    """Where the browser may return to; nowhere, for a client that asks for the device flow and not for codes (RFC 7591
+    §2: only flows with redirects need them)."""
+    grants = metadata.get("grant_types") or ()
+    redirects = metadata.get("redirect_uris", [] if DEVICE_GRANT in grants else None)
+    if redirects == [] and DEVICE_GRANT in grants and "authorization_code" not in grants:
+        return []
+    if not isinstance(redirects, list) or not redirects or not all(isinstance(uri, str) for uri in redirects):
+        raise OAuthError("invalid_redirect_uri", "redirect_uris must be a list of one or more addresses.")
+    if len(redirects) > REDIRECTS_LIMIT:
+        raise OAuthError("invalid_redirect_uri", f"redirect_uris holds more than {REDIRECTS_LIMIT} addresses.")
+    return redirects
 
 
 def _name(metadata: Mapping[str, Any]) -> str:

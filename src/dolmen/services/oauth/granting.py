@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dolmen.domain.access import Connection
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name
 from dolmen.domain.oauth import CODE_LIFE, Client, Code, OAuthError, grant_mode, matches, mode_of, scopes_of
-from dolmen.domain.values import SERVED, Actor, Mode, Toolset
+from dolmen.domain.values import SERVED, Actor
 from dolmen.services.accounts import hashed, project_named
+from dolmen.services.oauth.binding import Consent, within_key
 from dolmen.services.recording import audit
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
+    from dolmen.store.contract import Tx
 
 CODE_PREFIX = "dlo_"
 
@@ -37,62 +39,66 @@ class Request:
         mode_of(self.scope)
 
 
-@dataclass(frozen=True, slots=True)
-class Consent:
-    """What the person chose on the consent page."""
-
-    agent: str
-    mode: Mode
-    project: str | None = None
-    toolset: Toolset = "core"
-    expires_at: int | None = None
-
-
 def consent(rt: Runtime, person: Actor, request: Request, chosen: Consent) -> str:
     """Makes the connection that the person agreed to; returns the code for the client, which holds for a minute.
 
     Raises:
-        DolmenError: `forbidden` for anybody but a person, `invalid-argument`, `invalid-project`.
+        DolmenError: as `connect`.
     """
-    if not person.human:
-        raise DolmenError("forbidden", "Only a person lets a client in.", "Sign in on the web page.")
-    _check(chosen)
-    mode = grant_mode(mode_of(request.scope), chosen.mode)
     code = CODE_PREFIX + secrets.token_urlsafe(32)
     with rt.store.write() as tx:
-        if chosen.expires_at is not None and chosen.expires_at <= tx.now:
-            raise DolmenError("invalid-argument", "The access would end in the past.", "Choose a later date.")
-        connection = Connection(
-            id=tx.new_id(),
-            vault=person.vault,
-            person=person.person,
-            agent=agent_name(chosen.agent),
-            mode=mode,
-            toolset=chosen.toolset,
-            project=project_named(chosen.project),
-            label=f"{request.client.name or request.client.id} (sign-in)"[:200],
-            created_at=tx.now,
-            expires_at=chosen.expires_at,
-        )
-        # A grant has no key of its own: its hash is that of something nobody ever saw.
-        tx.accounts.add_connection(connection, hashed(secrets.token_urlsafe(32)))
-        tx.oauth.approve_client(request.client.id, tx.now)
+        connection, scope = connect(tx, person, request.client, request.scope, chosen)
         tx.oauth.add_code(
             Code(
                 client=request.client.id,
                 redirect=request.redirect,
                 challenge=request.challenge,
                 vault=person.vault,
-                connection=connection.id,
+                connection=connection,
                 resource=request.resource,
-                scope=scopes_of(mode, request.scope.split()),
+                scope=scope,
                 created_at=tx.now,
                 expires_at=tx.now + CODE_LIFE,
             ),
             hashed(code),
         )
-        audit(tx, person, "oauth:consent", connection.id)
     return code
+
+
+def connect(tx: Tx, person: Actor, client: Client, scope: str, chosen: Consent) -> tuple[str, str]:
+    """The connection of a client that a person lets in: its id, and the scope that it has.
+
+    Args:
+        scope: what the client asked for.
+
+    Raises:
+        DolmenError: `forbidden` for anybody but a person, and for a client of somebody else's key; `invalid-argument`,
+            `invalid-project`.
+    """
+    if not person.human:
+        raise DolmenError("forbidden", "Only a person lets a client in.", "Sign in on the web page.")
+    _check(chosen)
+    chosen = within_key(tx, person, client, replace(chosen, project=project_named(chosen.project)))
+    if chosen.expires_at is not None and chosen.expires_at <= tx.now:
+        raise DolmenError("invalid-argument", "The access would end in the past.", "Choose a later date.")
+    mode = grant_mode(mode_of(scope), chosen.mode)
+    connection = Connection(
+        id=tx.new_id(),
+        vault=person.vault,
+        person=person.person,
+        agent=agent_name(chosen.agent),
+        mode=mode,
+        toolset=chosen.toolset,
+        project=chosen.project,
+        label=f"{client.name or client.id} (sign-in)"[:200],
+        created_at=tx.now,
+        expires_at=chosen.expires_at,
+    )
+    # A grant has no key of its own: its hash is that of something nobody ever saw.
+    tx.accounts.add_connection(connection, hashed(secrets.token_urlsafe(32)))
+    tx.oauth.approve_client(client.id, tx.now)
+    audit(tx, person, "oauth:consent", connection.id)
+    return connection.id, scopes_of(mode, scope.split())
 
 
 def _check(chosen: Consent) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ACCESS_PREFIX, REFRESH_PREFIX = "dla_", "dlr_"
 _ACCESS = re.compile(re.escape(ACCESS_PREFIX) + r"[A-Za-z0-9_-]{43}")
 _TOUCH_EVERY = MINUTE
-_GONE = "The grant has ended, or never was."
+GONE = "The grant has ended, or never was."
 """One answer to whatever is wrong with a code or a token: which part it was is nobody's business."""
 
 
@@ -64,7 +64,7 @@ def redeem(rt: Runtime, client: Client, code: str, verifier: str, redirect: str,
     with rt.store.write() as tx:
         known = tx.oauth.use_code(hashed(code), tx.now)
         if known is not None and known.used_at is not None:
-            _end(rt, tx, known.vault, known.connection)
+            end(rt, tx, known.vault, known.connection)
             known = None
         tokens = None
         if (
@@ -77,9 +77,9 @@ def redeem(rt: Runtime, client: Client, code: str, verifier: str, redirect: str,
             if resource is not None and resource != known.resource:
                 raise OAuthError("invalid_target", "The code was given for another resource.")
             given = Token("access", client.id, known.vault, known.connection, known.resource, known.scope, 0, 0)
-            tokens = _issue(tx, given)
+            tokens = issue(tx, given)
     if tokens is None:
-        raise OAuthError("invalid_grant", _GONE)
+        raise OAuthError("invalid_grant", GONE)
     return tokens
 
 
@@ -96,13 +96,13 @@ def refresh(rt: Runtime, client: Client, token: str, scope: str, resource: str |
             known, connection = found
             decision = decide_refresh(_state(known, connection, tx.now), tx.now)
             if decision == "reuse":
-                _end(rt, tx, known.vault, known.connection)
+                end(rt, tx, known.vault, known.connection)
             elif decision in ("rotate", "again"):
                 _check_narrower(known, scope, resource)
                 tx.oauth.use_refresh(hashed(token), tx.now)
-                tokens = _issue(tx, known)
+                tokens = issue(tx, known)
     if tokens is None:
-        raise OAuthError("invalid_grant", _GONE)
+        raise OAuthError("invalid_grant", GONE)
     return tokens
 
 
@@ -114,7 +114,7 @@ def revoke(rt: Runtime, client: Client, token: str) -> None:
         for kind in kinds:
             found = tx.oauth.token(kind, hashed(token))
             if found is not None and found[0].client == client.id:
-                _end(rt, tx, found[0].vault, found[0].connection)
+                end(rt, tx, found[0].vault, found[0].connection)
 
 
 def authenticate(rt: Runtime, secret: str, resource: str) -> Actor:
@@ -164,8 +164,8 @@ def _check_narrower(token: Token, scope: str, resource: str | None) -> None:
         raise OAuthError("invalid_target", "The token was given for another resource.")
 
 
-def _issue(tx: Tx, like: Token) -> Tokens:
-    """New tokens for the same client, connection, resource and scope."""
+def issue(tx: Tx, like: Token) -> Tokens:
+    """New tokens for the same client, connection, resource and scope, whatever the kind and times of `like`."""
     access = ACCESS_PREFIX + secrets.token_urlsafe(32)
     renewal = REFRESH_PREFIX + secrets.token_urlsafe(32)
     lives: tuple[tuple[TokenKind, str, int], ...] = (
@@ -178,7 +178,8 @@ def _issue(tx: Tx, like: Token) -> Tokens:
     return Tokens(access, renewal, ACCESS_LIFE // SECOND, like.scope)
 
 
-def _end(rt: Runtime, tx: Tx, vault: str, connection: str) -> None:
+def end(rt: Runtime, tx: Tx, vault: str, connection: str) -> None:
+    """Ends a grant: its connection, and every token of it."""
     tx.accounts.revoke(vault, connection, tx.now)
     tx.oauth.drop_tokens(vault, connection)
     rt.keys.forget(connection)

@@ -25,6 +25,12 @@ class OAuth(Protocol):
     def unapproved(self) -> int:
         """How many clients nobody has let in yet."""
 
+    def evict_unapproved(self, keep: int) -> int:
+        """Forgets the oldest clients that nobody has let in, so that so many are left; returns how many went."""
+
+    def bound_to(self, vault: str, key: str) -> list[str]:
+        """The connections, as far as they hold, of clients that were registered with a key."""
+
     def add_code(self, code: Code, secret_hash: str) -> None: ...
 
     def use_code(self, secret_hash: str, at: int) -> Code | None:
@@ -50,9 +56,9 @@ class OAuth(Protocol):
     def device_of(self, user_code: str) -> DeviceCode | None: ...
 
     def decide_device(
-        self, user_code: str, decision: Literal["allowed", "denied"], vault: str, connection: str
+        self, user_code: str, decision: Literal["allowed", "denied"], vault: str, connection: str, scope: str
     ) -> bool:
-        """What a person said; False when it was decided before."""
+        """What a person said, and the scope that they granted; False when it was decided before."""
 
     def poll_device(self, secret_hash: str, at: int) -> None:
         """The machine asked."""
@@ -61,4 +67,5 @@ class OAuth(Protocol):
         """Whether an allowed one was redeemed now; of several at once exactly one is."""
 
     def trim(self, now: int, unapproved_before: int) -> int:
-        """Forgets codes and tokens that expired, and clients from before then whom nobody let in; returns how many."""
+        """Forgets codes and tokens that expired, devices an hour after that, and clients from before `unapproved_before`
+        whom nobody let in; returns how many."""

@@ -2,14 +2,18 @@
 
 -- name: put_client
 -- A client, or what is known of it by now.
-INSERT INTO oauth_client (id, origin, name, redirects, method, jwks_uri, jwks, scope, created_at, approved_at)
-VALUES (:id, :origin, :name, :redirects, :method, :jwks_uri, :jwks, :scope, :created_at, NULL)
+INSERT INTO oauth_client (
+    id, origin, name, redirects, method, jwks_uri, jwks, scope, created_at, approved_at, vault_id, connection_id
+) VALUES (
+    :id, :origin, :name, :redirects, :method, :jwks_uri, :jwks, :scope, :created_at, NULL, :vault, :key
+)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, redirects = excluded.redirects, method = excluded.method,
     jwks_uri = excluded.jwks_uri, jwks = excluded.jwks, scope = excluded.scope;
 
 -- name: client
 -- One client.
-SELECT id, name, redirects, method, jwks_uri, jwks, scope, created_at FROM oauth_client WHERE id = :id;
+SELECT id, name, redirects, method, jwks_uri, jwks, scope, created_at, vault_id, connection_id
+FROM oauth_client WHERE id = :id;
 
 -- name: approve_client
 -- A person let it in for the first time.
@@ -18,6 +22,24 @@ UPDATE oauth_client SET approved_at = :at WHERE id = :id AND approved_at IS NULL
 -- name: unapproved
 -- How many clients nobody has let in.
 SELECT COUNT(*) FROM oauth_client WHERE approved_at IS NULL;
+
+-- name: evict_clients
+-- Those that nobody has let in, but for the newest.
+DELETE FROM oauth_client WHERE approved_at IS NULL AND id NOT IN (
+    SELECT id FROM oauth_client WHERE approved_at IS NULL ORDER BY created_at DESC, id DESC LIMIT :keep
+);
+
+-- name: bound_connections
+-- What clients that were registered with a key were let in as.
+SELECT c.id FROM connection c
+WHERE c.vault_id = :vault AND c.revoked_at IS NULL AND c.id IN (
+    SELECT g.connection_id FROM oauth_token g JOIN oauth_client b ON b.id = g.client_id
+    WHERE b.vault_id = :vault AND b.connection_id = :key
+    UNION SELECT g.connection_id FROM oauth_code g JOIN oauth_client b ON b.id = g.client_id
+    WHERE b.vault_id = :vault AND b.connection_id = :key
+    UNION SELECT g.connection_id FROM oauth_device g JOIN oauth_client b ON b.id = g.client_id
+    WHERE b.vault_id = :vault AND b.connection_id = :key
+);
 
 -- name: add_code
 -- An authorization code.
@@ -70,19 +92,22 @@ DELETE FROM oauth_code WHERE vault_id = :vault AND connection_id = :connection;
 -- name: add_device
 -- A machine that waits for its person.
 INSERT INTO oauth_device (
-    secret_hash, user_code, client_id, resource, scope, created_at, expires_at, decision, vault_id, connection_id, polled_at
+    secret_hash, user_code, client_id, resource, scope, created_at, expires_at, decision, vault_id, connection_id,
+    polled_at, project, toolset
 ) VALUES (
-    :hash, :user_code, :client, :resource, :scope, :created_at, :expires_at, :decision, :vault, :connection, NULL
+    :hash, :user_code, :client, :resource, :scope, :created_at, :expires_at, :decision, :vault, :connection,
+    NULL, :project, :toolset
 ) ON CONFLICT DO NOTHING;
 
 -- name: device
 -- One of them, by either of its codes.
-SELECT user_code, client_id, resource, scope, created_at, expires_at, decision, vault_id, connection_id, polled_at
+SELECT user_code, client_id, resource, scope, created_at, expires_at, decision, vault_id, connection_id, polled_at,
+    project, toolset
 FROM oauth_device WHERE {column} = :code;
 
 -- name: decide_device
 -- What the person said.
-UPDATE oauth_device SET decision = :decision, vault_id = :vault, connection_id = :connection
+UPDATE oauth_device SET decision = :decision, vault_id = :vault, connection_id = :connection, scope = :scope
 WHERE user_code = :user_code AND decision = 'waiting';
 
 -- name: poll_device
@@ -102,8 +127,8 @@ DELETE FROM oauth_code WHERE expires_at <= :now;
 DELETE FROM oauth_token WHERE expires_at <= :now;
 
 -- name: trim_devices
--- Machines that waited for too long.
-DELETE FROM oauth_device WHERE expires_at <= :now;
+-- Machines that waited for too long; an hour more, so that those which still ask are told so.
+DELETE FROM oauth_device WHERE expires_at <= :now - 3600000000;
 
 -- name: trim_clients
 -- Clients that nobody let in.

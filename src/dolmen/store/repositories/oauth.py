@@ -39,6 +39,8 @@ class OAuthRepository:
                 "jwks": None if client.jwks is None else dump(client.jwks),
                 "scope": client.scope,
                 "created_at": client.created_at,
+                "vault": client.vault,
+                "key": client.key,
             },
         )
 
@@ -46,9 +48,9 @@ class OAuthRepository:
         row = self._session.one(self._sql["client"], {"id": id})
         if row is None:
             return None
-        id, name, redirects, method, jwks_uri, jwks, scope, created_at = row
+        id, name, redirects, method, jwks_uri, jwks, *rest = row
         keys = None if jwks is None else json.loads(jwks)
-        return Client(id, name, tuple(json.loads(redirects)), method, jwks_uri, keys, scope, created_at)
+        return Client(id, name, tuple(json.loads(redirects)), method, jwks_uri, keys, *rest)
 
     def approve_client(self, id: str, at: int) -> None:
         self._session.run(self._sql["approve_client"], {"id": id, "at": at})
@@ -56,6 +58,12 @@ class OAuthRepository:
     def unapproved(self) -> int:
         [(number,)] = self._session.all(self._sql["unapproved"])
         return int(number)
+
+    def evict_unapproved(self, keep: int) -> int:
+        return self._session.run(self._sql["evict_clients"], {"keep": keep})
+
+    def bound_to(self, vault: str, key: str) -> list[str]:
+        return [str(id) for (id,) in self._session.all(self._sql["bound_connections"], {"vault": vault, "key": key})]
 
     # ----------------------------------------------------------------------------------------------- codes and tokens
     def add_code(self, code: Code, secret_hash: str) -> None:
@@ -96,9 +104,11 @@ class OAuthRepository:
         return _device(self._session.one(self._sql["device"].fill(column="user_code"), {"code": user_code}))
 
     def decide_device(
-        self, user_code: str, decision: Literal["allowed", "denied"], vault: str, connection: str
+        self, user_code: str, decision: Literal["allowed", "denied"], vault: str, connection: str, scope: str
     ) -> bool:
-        params = {"user_code": user_code, "decision": decision, "vault": vault, "connection": connection}
+        params = {
+            "user_code": user_code, "decision": decision, "vault": vault, "connection": connection, "scope": scope,
+        }  # fmt: skip
         return self._session.run(self._sql["decide_device"], params) > 0
 
     def poll_device(self, secret_hash: str, at: int) -> None:

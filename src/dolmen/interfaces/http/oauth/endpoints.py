@@ -12,13 +12,14 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from dolmen.domain.oauth import Client, OAuthCode, OAuthError, Resources
+from dolmen.domain.oauth import DEVICE_GRANT, DEVICE_LIFE, INTERVAL, Client, OAuthCode, OAuthError, Resources
+from dolmen.domain.values import SECOND
 from dolmen.interfaces.http.oauth.assertion import Assertions
 from dolmen.interfaces.http.oauth.fetching import json_object
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.oauth.metadata import authorization_server, protected_resource
 from dolmen.services import oauth
-from dolmen.services.oauth import Tokens
+from dolmen.services.oauth import Tokens, Wishes
 from dolmen.services.runtime import Runtime
 
 _log = logging.getLogger(__name__)
@@ -66,7 +67,8 @@ class Endpoints:
         if metadata is None:
             raise OAuthError("invalid_client_metadata", "The body is no JSON object.")
         client = await to_thread.run_sync(oauth.register, self.rt, metadata)
-        return JSONResponse(_registered(client), 201, _UNCACHED)
+        asked = metadata.get("grant_types") or ()
+        return JSONResponse(_registered(client, device=DEVICE_GRANT in asked), 201, _UNCACHED)
 
     async def token(self, request: Request) -> Response:
         """RFC 6749 §4.1.3 and §6."""
@@ -83,11 +85,34 @@ class Endpoints:
                 given = await to_thread.run_sync(
                     oauth.refresh, self.rt, client, form.get("refresh_token", ""), form.get("scope", ""), resource
                 )
+            case grant if grant == DEVICE_GRANT:
+                if not form.get("device_code"):
+                    raise OAuthError("invalid_request", "device_code is missing.")
+                given = await to_thread.run_sync(oauth.redeem_device, self.rt, client, form["device_code"])
             case None | "":
                 raise OAuthError("invalid_request", "grant_type is missing.")
             case _:
-                raise OAuthError("unsupported_grant_type", "Use authorization_code or refresh_token.")
+                raise OAuthError("unsupported_grant_type", f"Use authorization_code, refresh_token or {DEVICE_GRANT}.")
         return JSONResponse(_tokens(given), headers=_UNCACHED)
+
+    async def device(self, request: Request) -> Response:
+        """RFC 8628 §3.1. `project` and `toolset` are ours: what the consent page proposes."""
+        form = _form(await _body(request))
+        client = await self._client(request, form)
+        resource = self.resources.resolve(form.get("resource"))
+        wishes = Wishes(form.get("project", ""), form.get("toolset", ""))
+        secret, shown = await to_thread.run_sync(
+            oauth.start_device, self.rt, client, resource, form.get("scope", ""), wishes
+        )
+        found = {
+            "device_code": secret,
+            "user_code": shown,
+            "verification_uri": f"{self.base}/device",
+            "verification_uri_complete": f"{self.base}/device?user_code={shown}",
+            "expires_in": DEVICE_LIFE // SECOND,
+            "interval": INTERVAL // SECOND,
+        }
+        return JSONResponse(found, headers=_UNCACHED)
 
     async def revoke(self, request: Request) -> Response:
         """RFC 7009: 200 whatever the token was, so that nobody learns which ones exist."""
@@ -118,14 +143,15 @@ def answered(endpoint: Endpoint) -> Endpoint:
     return answer
 
 
-def _registered(client: Client) -> dict[str, Any]:
+def _registered(client: Client, *, device: bool) -> dict[str, Any]:
+    by_browser = ["authorization_code"] if client.redirects else []
     return {
         "client_id": client.id,
         "client_id_issued_at": client.created_at // 1_000_000,
         "client_name": client.name,
         "redirect_uris": list(client.redirects),
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
+        "grant_types": [*by_browser, "refresh_token", *([DEVICE_GRANT] if device else [])],
+        "response_types": ["code"] if client.redirects else [],
         "token_endpoint_auth_method": client.method,
         **({"scope": client.scope} if client.scope else {}),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dolmen.domain.oauth import SCOPES
+from dolmen.domain.oauth import DEVICE_GRANT, SCOPES
 from dolmen.interfaces.http.oauth.assertion import ALGORITHMS
 
 PROTECTED = "/.well-known/oauth-protected-resource"
@@ -30,9 +30,10 @@ def authorization_server(base: str, *, registration: bool) -> dict[str, Any]:
         "authorization_endpoint": f"{base}/oauth/authorize",
         "token_endpoint": f"{base}/oauth/token",
         "revocation_endpoint": f"{base}/oauth/revoke",
+        "device_authorization_endpoint": f"{base}/oauth/device_authorization",
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "grant_types_supported": ["authorization_code", "refresh_token", DEVICE_GRANT],
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": ["none", "private_key_jwt"],
         "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,

@@ -18,7 +18,9 @@ from dolmen.interfaces.http.body import patiently
 from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.oauth import metadata
 from dolmen.interfaces.http.oauth.assertion import Assertions
+from dolmen.interfaces.http.oauth.choosing import Form
 from dolmen.interfaces.http.oauth.consent import ConsentPage
+from dolmen.interfaces.http.oauth.device import DevicePage, wrong_codes
 from dolmen.interfaces.http.oauth.endpoints import Endpoints, answered
 from dolmen.interfaces.http.oauth.fetching import Fetcher
 from dolmen.interfaces.http.oauth.known import KnownClients
@@ -55,7 +57,9 @@ def routes(
     endpoints = Endpoints(rt, base, resources, clients, Assertions(base, fetcher), registration)
     cookie = Cookie(base.startswith("https://"), urlsplit(base).path or "/")
     entering = Entering(rt, base, cookie, address, CapacityLimiter(PASSWORDS))
-    consent = ConsentPage(base, resources, clients, entering)
+    form = Form(base, entering)
+    consent = ConsentPage(base, resources, clients, entering, form)
+    device = DevicePage(base, clients, entering, form, wrong_codes())
     limits = Limits(PER_MINUTE, 0)
 
     def limited(endpoint: Endpoint) -> Endpoint:
@@ -76,6 +80,8 @@ def routes(
         Route("/oauth/register", limited(answered(endpoints.register)), methods=["POST"]),
         Route("/oauth/token", limited(answered(endpoints.token)), methods=["POST"]),
         Route("/oauth/revoke", limited(answered(endpoints.revoke)), methods=["POST"]),
+        Route("/oauth/device_authorization", limited(answered(endpoints.device)), methods=["POST"]),
+        Route("/device", limited(device), methods=["GET", "POST"]),
         Route("/oauth/authorize", limited(consent.authorize), methods=["GET", "POST"]),
         Route("/sign-in", limited(entering.sign_in), methods=["GET", "POST"]),
         Route("/sign-out", limited(entering.sign_out), methods=["POST"]),

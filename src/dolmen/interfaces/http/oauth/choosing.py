@@ -1,0 +1,143 @@
+"""The form of the consent page: what a person chooses for a client, whichever way it asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.identity import agent_name
+from dolmen.domain.oauth import Client, host_of, is_loopback, mode_of
+from dolmen.domain.values import DAY, SERVED, Mode, Toolset
+from dolmen.interfaces.http.responses import STATUS
+from dolmen.interfaces.http.web.browser import form_token
+from dolmen.interfaces.http.web.entering import Entering
+from dolmen.interfaces.http.web.language import preferred, words
+from dolmen.interfaces.http.web.pages import page
+from dolmen.services.oauth import Consent
+from dolmen.services.people import SignedIn
+
+KNOWN_HOSTS = frozenset(
+    {"claude.ai", "claude.com", "chatgpt.com", "chat.openai.com", "gemini.google.com", "vscode.dev"}
+)
+"""Hosts of products that people know; any other one is marked (C-310)."""
+_MODES: tuple[Mode, ...] = ("read", "suggest", "write")
+DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a client asks a person for, as the page shows it."""
+
+    client: Client
+    scope: str
+    resource: str
+    allowed: Mode = "write"
+    """What the person can allow at most."""
+    redirect: str = ""
+    """Where the browser returns to; empty for a device, which waits elsewhere."""
+    user_code: str = ""
+    """What that device shows."""
+    project: str = ""
+    toolset: str = ""
+    """What the client proposes."""
+
+    @property
+    def named(self) -> str:
+        """The client, where it has a name or an address to be known by."""
+        return self.client.name or (host_of(self.redirect) if self.redirect else "")
+
+    @property
+    def widest(self) -> Mode:
+        return min(mode_of(self.scope) or "write", self.allowed, key=_MODES.index)
+
+    def proposed(self) -> dict[str, str]:
+        """What the page proposes: no more than proposing, and an end."""
+        toolset = self.resource.rpartition("/mcp/")[2] if "/mcp/" in self.resource else self.toolset
+        return {
+            "mode": min(self.widest, "suggest", key=_MODES.index),
+            "agent": agent_name(self.client.name or self.named.partition(":")[0]),
+            "project": self.project,
+            "toolset": toolset if toolset in SERVED else SERVED[0],
+            "days": str(DAYS),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The page, and what it sends."""
+
+    base: str
+    entering: Entering
+
+    def page(
+        self,
+        request: HttpRequest,
+        here: SignedIn,
+        wish: Wish,
+        chosen: Mapping[str, str] | None = None,
+        *,
+        csrf: bool = False,
+        problem: DolmenError | None = None,
+    ) -> Response:
+        """The page for a wish, with what was chosen so far.
+
+        Args:
+            csrf: the form that was sent was not ours.
+        """
+        say = words(preferred(request.headers.get("accept-language", "")))
+        said = say["error.csrf"] if csrf else f"{problem.message} {problem.fix}" if problem else ""
+        chosen = wish.proposed() if chosen is None else chosen
+        values = {
+            "client": wish.client.name or say["consent.unnamed"],
+            "name": here.person.name,
+            "host": host_of(wish.redirect) if wish.redirect else "",
+            "place": place(wish.redirect) if wish.redirect else "",
+            "user_code": wish.user_code,
+            "document": wish.client.id if wish.client.id.startswith("https://") else "",
+            "offered": _MODES[: _MODES.index(wish.widest) + 1],
+            "toolsets": SERVED,
+            "chosen": {
+                "mode": chosen.get("mode", ""),
+                "agent": chosen.get("agent", ""),
+                "project": chosen.get("project", ""),
+                "toolset": chosen.get("toolset", ""),
+                "days": int(chosen["days"]) if chosen.get("days") in ("0", "7", "30", "90") else DAYS,
+            },
+            "token": form_token(self.entering.cookie.read(request)),
+            "problem": said,
+        }
+        status = 403 if csrf else STATUS[problem.code] if problem else 200
+        return page(request, "consent", values, base=self.base, status=status, leads_to=wish.redirect)
+
+    def chosen(self, form: Mapping[str, str]) -> Consent:
+        """The choice that was sent. Blocking: it asks the store for the time.
+
+        Raises:
+            DolmenError: `invalid-argument` for an end that is not on the list.
+        """
+        days = form.get("days", "")
+        ends = None
+        if days != "0":
+            if days not in ("7", "30", "90"):
+                raise DolmenError("invalid-argument", "That is no end of access.", "Choose one of the list.")
+            with self.entering.rt.store.read() as tx:
+                ends = tx.now + int(days) * DAY
+        return Consent(
+            agent=form.get("agent", ""),
+            mode=cast(Mode, form.get("mode", "")),
+            project=form.get("project") or None,
+            toolset=cast(Toolset, form.get("toolset", "")),
+            expires_at=ends,
+        )
+
+
+def place(redirect: str) -> str:
+    """What is known of an address: `local`, `known` or `unknown`."""
+    if is_loopback(redirect) or not redirect.startswith("https://"):
+        return "local"
+    return "known" if host_of(redirect) in KNOWN_HOSTS else "unknown"

@@ -1,0 +1,125 @@
+"""The page where a person enters the code that a device shows (RFC 8628 §3.3), and decides about it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from anyio import to_thread
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.oauth import Client, DeviceCode, OAuthError
+from dolmen.interfaces.http.limits import Limits, refused
+from dolmen.interfaces.http.oauth.choosing import Form, Wish
+from dolmen.interfaces.http.oauth.known import KnownClients
+from dolmen.interfaces.http.responses import STATUS, Refusal
+from dolmen.interfaces.http.web.browser import form_token, is_ours
+from dolmen.interfaces.http.web.entering import Entering, fields
+from dolmen.interfaces.http.web.language import preferred, words
+from dolmen.interfaces.http.web.pages import page
+from dolmen.services import oauth
+from dolmen.services.people import SignedIn
+
+_log = logging.getLogger(__name__)
+
+WRONG_CODES = 5
+"""Codes that nobody waits with, per person and minute: of 20^8, in ten minutes, a stranger's is found once in 500
+million tries (§5.1)."""
+_SHOWN = 20
+
+
+def wrong_codes() -> Limits:
+    """Counts guesses."""
+    return Limits(WRONG_CODES, 0, _too_many)
+
+
+def _too_many(_: str, seconds: int) -> Refusal:
+    return refused("Too many codes that no device waits with.", f"Wait {seconds} s, then enter it once more.", seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePage:
+    """`/device`. Whoever comes by a link with the code in it still compares it first: the link may be somebody else's
+    (§3.3.1, §5.4). Codes are looked up for those who are signed in alone."""
+
+    base: str
+    clients: KnownClients
+    entering: Entering
+    form: Form
+    wrong: Limits
+
+    async def __call__(self, request: HttpRequest) -> Response:
+        """GET asks for the code; POST with a code shows who asks; POST with an answer decides."""
+        given = request.query_params.get("user_code", "")[:_SHOWN]
+        form = await fields(request) if request.method == "POST" else {}
+        here = await self.entering.here(request)
+        if here is None:
+            code = form.get("user_code", given)[:_SHOWN]
+            return self.entering.form(request, next="/device" + (f"?{urlencode({'user_code': code})}" if code else ""))
+        if request.method != "POST":
+            return self._entry(request, given)
+        if not is_ours(self.entering.cookie.read(request), form.get("token", "")):
+            say = words(preferred(request.headers.get("accept-language", "")))
+            return self._entry(request, form.get("user_code", ""), said=say["error.csrf"], status=403)
+        try:
+            device, client = await self._waiting(here, form.get("user_code", ""))
+            if not form.get("answer"):
+                return self.form.page(request, here, await self._wish(device, client))
+            return await self._answered(request, here, device, client, form)
+        except DolmenError as error:
+            said, status = f"{error.message} {error.fix}", STATUS[error.code]
+            return self._entry(request, form.get("user_code", ""), said=said, status=status)
+
+    async def _waiting(self, here: SignedIn, entered: str) -> tuple[DeviceCode, Client]:
+        try:
+            device = await to_thread.run_sync(oauth.waiting_device, self.entering.rt, entered)
+            return device, await self.clients.get(device.client)
+        except (DolmenError, OAuthError) as error:
+            _log.info("%s entered a code that no device waits with: %s", here.person.id, type(error).__name__)
+            with self.wrong.request(here.person.id, time.monotonic()):
+                if isinstance(error, DolmenError):
+                    raise
+                why = "The device's program is not known any more."
+                raise DolmenError("not-found", why, "Start there again.") from error
+
+    async def _wish(self, device: DeviceCode, client: Client) -> Wish:
+        allowed = await to_thread.run_sync(oauth.widest, self.entering.rt, client)
+        return Wish(
+            client,
+            device.scope,
+            device.resource,
+            allowed,
+            user_code=device.user_code,
+            project=device.project,
+            toolset=device.toolset,
+        )
+
+    async def _answered(
+        self, request: HttpRequest, here: SignedIn, device: DeviceCode, client: Client, form: Mapping[str, str]
+    ) -> Response:
+        rt = self.entering.rt
+        if form.get("answer") != "allow":
+            await to_thread.run_sync(oauth.deny_device, rt, here.actor, device)
+            return page(request, "device_done", {"outcome": "denied"}, base=self.base)
+        try:
+            chosen = await to_thread.run_sync(self.form.chosen, form)
+            await to_thread.run_sync(oauth.allow_device, rt, here.actor, device, client, chosen)
+        except DolmenError as error:
+            if error.code == "not-found":
+                raise
+            return self.form.page(request, here, await self._wish(device, client), form, problem=error)
+        return page(request, "device_done", {"outcome": "allowed"}, base=self.base)
+
+    def _entry(self, request: HttpRequest, code: str, *, said: str = "", status: int = 200) -> Response:
+        values = {
+            "code": code[:_SHOWN],
+            "prefilled": bool(code) and request.method != "POST",
+            "token": form_token(self.entering.cookie.read(request)),
+            "problem": said,
+        }
+        return page(request, "device", values, base=self.base, status=status)
