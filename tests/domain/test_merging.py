@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dolmen.domain.note.merging import MOST, merge
+from dolmen.domain.note.merging import MOST, combine, merge
 
 PARTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n\n", "d", "e\n"]), max_size=7)
 
@@ -47,3 +47,17 @@ def test_changes_of_different_parts_meet_and_of_the_same_part_do_not(
 def test_what_is_too_long_to_compare_is_not_merged() -> None:
     long = [str(n) for n in range(MOST + 1)]
     assert merge(long, long, long) is None
+    assert combine(long, [*long, "mine"], [*long, "theirs"]).parts == (*long, "mine")
+
+
+def test_where_both_touch_the_same_part_mine_stays_and_every_other_change_is_there() -> None:
+    both = combine(list("abcd"), list("aXcd"), list("aYcD"))
+    assert both.clash
+    assert both.parts == tuple("aXcD")
+
+
+@given(PARTS, PARTS, PARTS)
+def test_nothing_of_mine_is_lost_where_both_clash(base: list[str], mine: list[str], theirs: list[str]) -> None:
+    both = combine(base, mine, theirs)
+    new = {part.rstrip() for part in mine} - {part.rstrip() for part in base}
+    assert new <= {part.rstrip() for part in both.parts}

@@ -5,17 +5,20 @@ Every change is a splice of the source: what is not edited keeps its bytes, what
 """
 
 from dolmen.markdown.frontmatter import body_start
+from dolmen.markdown.merging import Merged, merge_sources
 from dolmen.markdown.parsing import Document, parse, title_of
 from dolmen.markdown.properties import Properties, Property, read_properties, set_property
 from dolmen.markdown.splicing import Spliced, append, prepend, replace_block
 
 __all__ = [
     "Document",
+    "Merged",
     "Properties",
     "Property",
     "Spliced",
     "append",
     "body_start",
+    "merge_sources",
     "parse",
     "prepend",
     "read_properties",

@@ -29,8 +29,8 @@ _SURE = 0.5
 """The score that a claim needs where the question names something that nothing mentions."""
 _RANK = {"verified": 3, "accepted": 2, "unverified": 1, "stale": 0, "rejected": 0}
 _RELATED = 5
-_PERSONS = ("cli", "web")
-"""Under which names persons write: at the command line and in the browser."""
+_PERSONS = ("cli", "web", "mirror")
+"""Under which names persons write: at the command line, in the browser, and in files that are mirrored."""
 _VERSION = 12
 
 

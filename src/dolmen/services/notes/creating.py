@@ -26,6 +26,7 @@ from dolmen.domain.policy import Write
 from dolmen.domain.values import Actor
 from dolmen.markdown import Document, append, parse, read_properties, set_property
 from dolmen.services import checking
+from dolmen.services.bounds import require_room
 from dolmen.services.indexing import Embedded
 from dolmen.services.notes.drafting import Draft, draft_new, first_heading, first_line
 from dolmen.services.notes.finding import Place, existing_note, find
@@ -47,7 +48,8 @@ def create_note(rt: Runtime, actor: Actor, request: NewNote, *, dry_run: bool = 
 
     Raises:
         DolmenError: `invalid-argument` without content; `too-large`; `secret-detected`; `conflict` when `permalink`
-            names an address that another note has or had; `not-found` or `gone` for what it should supersede.
+            names an address that another note has or had, or `id` a note that is here; `not-found` or `gone` for what
+            it should supersede.
     """
     require(actor, "write")
     notes = checking.replacements(request)
@@ -105,6 +107,7 @@ def create_in(
 ) -> NoteWritten:
     """Creates a checked note in the caller's transaction, or queues it."""
     replaced = [existing_note(tx, actor, ref) for ref in request.supersedes]
+    _refuse_known(tx, actor, request)
     note, used = _addressed(tx, actor, request, draft)
     draft = Draft(note, draft.statements, draft.reworded)
     older = [memory.kind for place in replaced for memory in standing_of(tx, place.note).values()]
@@ -114,9 +117,11 @@ def create_in(
     if decision == "queue":
         kept = queue(tx, actor, "note_create", because, None, {"note": payload(request)})
         return written("proposed", note, proposal=kept.id, because=because, address_in_use=used)
+    require_room(tx, actor, len(draft.statements))
     number = 1
     while not tx.notes.add(note):  # another process has just taken the address
         number += 1
+        _refuse_known(tx, actor, request)
         if request.permalink or number > _NUMBERS:
             raise _taken(note.permalink, find(tx, actor, note.permalink))
         note, used = _addressed(tx, actor, request, draft)
@@ -135,7 +140,7 @@ def drafted(request: NewNote) -> Draft:
     properties = read_properties(source)
     if request.path is not None:
         document = parse(source)
-        title = properties.text("title") or _of_file(request.path, document)
+        title = properties.text("title") or title_of_file(request.path, document)
         return within_limit(draft_new(_blank(request, title), document))
     document = parse(source)
     title = request.title or properties.text("title") or first_heading(document) or first_line(document) or "Note"
@@ -157,7 +162,7 @@ def drafted(request: NewNote) -> Draft:
     return within_limit(draft_new(_blank(request, title), document))
 
 
-def _of_file(path: str, document: Document) -> str:
+def title_of_file(path: str, document: Document) -> str:
     """A file's title: its first heading when that is its name, else its name."""
     stem = path.rpartition("/")[2].removesuffix(".md")
     heading = first_heading(document)
@@ -188,7 +193,7 @@ def _addressed(tx: Tx, actor: Actor, request: NewNote, draft: Draft) -> tuple[No
             used = _in_use(first, permalink)
     made = tx.now if request.created_at is None else min(request.created_at, tx.now)
     return note.with_(
-        id=tx.new_id(),
+        id=request.id or tx.new_id(),
         vault=actor.vault,
         scope=scope_for(tx, actor, request.project),
         permalink=permalink,
@@ -199,6 +204,11 @@ def _addressed(tx: Tx, actor: Actor, request: NewNote, draft: Draft) -> tuple[No
         created_at=made,
         updated_at=tx.now,
     ), used  # fmt: skip
+
+
+def _refuse_known(tx: Tx, actor: Actor, request: NewNote) -> None:
+    if request.id is not None and tx.notes.get(actor.vault, request.id) is not None:
+        raise DolmenError("conflict", f"The note {request.id} is here already.", "Change that note instead.")
 
 
 def _property_address(draft: Draft) -> str:
@@ -218,12 +228,17 @@ def _name(request: NewNote, note: Note) -> str:
     return name_of(request.path).removesuffix(".md") if request.path is not None else note.title
 
 
-def _free(tx: Tx, actor: Actor, name: str, folder: str) -> tuple[str, Place | None]:
+def free_address(tx: Tx, actor: Actor, name: str, folder: str, *, but: str) -> str:
+    """The first address of that name which no live note has or had but this one."""
+    return _free(tx, actor, name, folder, but)[0]
+
+
+def _free(tx: Tx, actor: Actor, name: str, folder: str, but: str = "") -> tuple[str, Place | None]:
     first: Place | None = None
     for number in range(1, _NUMBERS):
         permalink = derived(name, folder, number)
         there = _holder(tx, actor, permalink)
-        if there is None:
+        if there is None or there.note.id == but:
             return permalink, first
         first = first or there
     return f"{derived(name, folder)}-{tx.new_id()[-12:]}", first

@@ -68,7 +68,7 @@ def move_in(
     if path is None:
         path = before.path if permalink == before.permalink else ""
     moved = before.with_(title=title or before.title, permalink=permalink, path=path)
-    draft = draft_change(moved, ids, after, _unchanged(len(ids)))
+    draft = draft_change(moved, ids, after, unchanged(len(ids)))
     return keep(tx, actor, before, draft, "move", reason, proposal=("note_move", dict(to)), agreed=agreed)
 
 
@@ -124,10 +124,11 @@ def restored(tx: Tx, note: Note, version: int | None) -> Draft:
         reason=target.reason,
         superseded_by=target.superseded_by,
     )
-    return draft_change(was, ids, document, _unchanged(len(ids)))
+    return draft_change(was, ids, document, unchanged(len(ids)))
 
 
-def _unchanged(blocks: int) -> Matching:
+def unchanged(blocks: int) -> Matching:
+    """Every block is the one that it was."""
     return Matching(tuple((n, n) for n in range(blocks)), ())
 
 

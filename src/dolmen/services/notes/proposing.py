@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.note import Note, content_sha
-from dolmen.domain.note.merging import merge
 from dolmen.domain.proposal import Proposal
 from dolmen.domain.values import Actor
-from dolmen.markdown import parse
+from dolmen.markdown import merge_sources
 from dolmen.services.notes.creating import create_in, drafted, from_payload
 from dolmen.services.notes.drafting import Draft
 from dolmen.services.notes.editing import edit_in, plan
@@ -78,15 +76,10 @@ def _merged(tx: Tx, note: Note, proposal: Proposal) -> str | None:
         return None
     past = (revision.note.source for revision in tx.notes.revisions(note.vault, note.id))
     base = next((source for source in past if content_sha(source) == seen), None)
-    parts = None if base is None else merge(_parts(base), _parts(content), _parts(note.source))
-    return None if parts is None else "".join(parts)
-
-
-def _parts(source: str) -> list[str]:
-    """The source cut where its blocks begin; what stands in front of the first one is a part of its own."""
-    starts = sorted({block.start for block in parse(source).blocks if block.parent < 0})
-    edges = [0, *(start for start in starts if start > 0), len(source)]
-    return [source[a:b] for a, b in pairwise(edges) if a < b]
+    if base is None:
+        return None
+    both = merge_sources(base, content, note.source)
+    return None if both.clash else both.source
 
 
 def shown(tx: Tx, proposal: Proposal) -> str:

@@ -169,7 +169,7 @@ def cut(tx: Tx, actor: Actor, cuts: Cuts, needle: str = "", notes: Sequence[str]
         if note is None:
             continue
         clear = _Clearing(cuts.blocks.get(id, set()), cuts.titles.get(id, set()), needle)
-        after = clear.note(note)
+        after = clear.note(note).with_(updated_at=tx.now)  # so that a mirror of it sees that it is another text
         past = [clear.revision(each) for each in tx.notes.revisions(actor.vault, id)]
         had = [name for name, home in tx.notes.aliases(actor.vault).items() if home == id and clear.repeated(name)]
         tx.notes.rewrite(after, past, had)

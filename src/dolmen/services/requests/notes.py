@@ -38,6 +38,8 @@ class NewNote:
     """Imports only: where its file lies. Not one byte of the content is changed or added then."""
     created_at: int | None = None
     """Imports only."""
+    id: str | None = None
+    """Imports only: the id that it has elsewhere; refused when a note here has it."""
 
 
 NoteOp = Literal[

@@ -32,6 +32,7 @@ class NoteLine:
     agent: str
     created_at: int
     updated_at: int
+    version: int
 
 
 class Notes(Protocol):

@@ -24,7 +24,7 @@ _COLUMNS = (
 """What the note and note_revision tables have alike."""
 _LINE = (
     "id", "scope_id", "permalink", "title", "folder", "kind", "label", "path", "status", "agent", "created_at",
-    "updated_at",
+    "updated_at", "version",
 )  # fmt: skip
 _KEYS: Mapping[NoteOrder, tuple[str, ...]] = {"address": ("address_key", "id"), "changed": ("updated_at", "id")}
 
