@@ -1,0 +1,153 @@
+"""A machine without a browser waits for its person (RFC 8628), and clients that were registered with a key (C-306)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.oauth import DEVICE_GRANT, DEVICE_LIFE, INTERVAL, Client, OAuthError
+from dolmen.domain.values import HOUR
+from dolmen.services.accounts import keys
+from dolmen.services.oauth import (
+    Consent,
+    Tokens,
+    Wishes,
+    allow_device,
+    deny_device,
+    redeem_device,
+    refresh,
+    register,
+    start_device,
+    waiting_device,
+)
+from tests.services.conftest import House
+from tests.services.test_oauth import RESOURCE, acts, refused
+
+
+def machine(house: House) -> Client:
+    return register(house.rt, {"client_name": "Dolmen on box", "grant_types": [DEVICE_GRANT, "refresh_token"]})
+
+
+def started(house: House, client: Client, scope: str = "", **wishes: str) -> tuple[str, str]:
+    return start_device(house.rt, client, RESOURCE, scope, Wishes(**wishes))
+
+
+def allowed(house: House, client: Client, code: str, **chosen: Any) -> None:
+    device = waiting_device(house.rt, code)
+    allow_device(house.rt, house.owner, device, client, Consent(**{"agent": "box", "mode": "write"} | chosen))
+
+
+def said(house: House, client: Client, secret: str) -> str:
+    """What a machine that asks is told."""
+    with pytest.raises(OAuthError) as error:
+        redeem_device(house.rt, client, secret)
+    return error.value.code
+
+
+def test_a_machine_is_let_in_as_its_person_chose(house: House) -> None:
+    client = machine(house)
+    assert client.redirects == ()
+    secret, code = started(house, client, "read suggest", project="shop", toolset="kenfold")
+    device = waiting_device(house.rt, code.lower().replace("-", " "))
+    assert (device.project, device.toolset) == ("shop", "kenfold")
+    assert said(house, client, secret) == "authorization_pending"
+    allowed(house, client, code, project="github.com/a/b")
+    given: Tokens = redeem_device(house.rt, client, secret)
+    assert given.scope == "read suggest"
+    actor = acts(house, given.access)
+    assert (actor.agent, actor.mode, actor.project, actor.toolset) == ("box", "suggest", "github.com/a/b", "core")
+    assert not refused(house, refresh(house.rt, client, given.refresh, "", None).access)
+    [connection] = keys(house.rt, house.owner)
+    assert connection.label == "Dolmen on box (sign-in)"
+
+
+def test_a_machine_that_asks_too_often_is_slowed_down(house: House) -> None:
+    client = machine(house)
+    secret, _ = started(house, client)
+    assert said(house, client, secret) == "authorization_pending"
+    assert said(house, client, secret) == "slow_down"
+    house.clock.advance(INTERVAL)
+    assert said(house, client, secret) == "authorization_pending"
+
+
+def test_a_machine_learns_that_its_person_said_no(house: House) -> None:
+    client = machine(house)
+    secret, code = started(house, client)
+    deny_device(house.rt, house.owner, waiting_device(house.rt, code))
+    assert said(house, client, secret) == "access_denied"
+    assert keys(house.rt, house.owner) == []
+    with pytest.raises(DolmenError):
+        allowed(house, client, code)
+
+
+@pytest.mark.parametrize("decided", [False, True])
+def test_a_code_ends(house: House, decided: bool) -> None:
+    client = machine(house)
+    secret, code = started(house, client)
+    device = waiting_device(house.rt, code)
+    if decided:
+        allowed(house, client, code)
+    house.clock.advance(DEVICE_LIFE)
+    assert said(house, client, secret) == "expired_token"
+    with pytest.raises(DolmenError) as error:
+        waiting_device(house.rt, code)
+    assert error.value.code == "not-found"
+    with pytest.raises(DolmenError):
+        allow_device(house.rt, house.owner, device, client, Consent("box", "read"))
+    house.clock.advance(HOUR)
+    started(house, client)
+    assert said(house, client, secret) == "invalid_grant"
+
+
+def test_a_machines_code_is_for_the_client_that_asked_for_it_alone(house: House) -> None:
+    client, other = machine(house), machine(house)
+    secret, code = started(house, client)
+    allowed(house, client, code)
+    assert said(house, other, secret) == "invalid_grant"
+    assert said(house, client, "dld_unknown") == "invalid_grant"
+    assert not refused(house, redeem_device(house.rt, client, secret).access)
+
+
+def test_a_machines_code_that_comes_again_ends_what_the_first_got(house: House) -> None:
+    client = machine(house)
+    secret, code = started(house, client)
+    allowed(house, client, code)
+    given = redeem_device(house.rt, client, secret)
+    assert said(house, client, secret) == "invalid_grant"
+    assert refused(house, given.access)
+
+
+def test_only_a_person_lets_a_machine_in_and_only_once(house: House) -> None:
+    client = machine(house)
+    _, code = started(house, client)
+    device = waiting_device(house.rt, code)
+    with pytest.raises(DolmenError) as error:
+        allow_device(house.rt, house.agent, device, client, Consent("box", "read"))
+    assert error.value.code == "forbidden"
+    allowed(house, client, code)
+    with pytest.raises(DolmenError):
+        allow_device(house.rt, house.owner, device, client, Consent("box", "read"))
+    with pytest.raises(DolmenError):
+        deny_device(house.rt, house.owner, device)
+    assert len(keys(house.rt, house.owner)) == 1
+
+
+@pytest.mark.parametrize(
+    ("scope", "wishes", "why"),
+    [("all", {}, "invalid_scope"), ("", {"project": "x" * 301}, "invalid_request")],
+)
+def test_a_machine_cannot_ask_for_what_is_not_there(house: House, scope: str, wishes: dict[str, str], why: str) -> None:
+    with pytest.raises(OAuthError) as error:
+        started(house, machine(house), scope, **wishes)
+    assert error.value.code == why
+
+
+@pytest.mark.parametrize("entered", ["", "x", "WDJB-MJH", "WDJB-MJHTT", "AEIO-UAEI", "1234-5678", "ＷＤＪＢ-ＭＪＨＴ"])
+def test_what_is_no_code_is_answered_like_one_that_nobody_waits_with(house: House, entered: str) -> None:
+    with pytest.raises(DolmenError) as error:
+        waiting_device(house.rt, entered)
+    with pytest.raises(DolmenError) as absent:
+        waiting_device(house.rt, "BBBB-BBBB")
+    assert error.value.as_dict() == absent.value.as_dict()
