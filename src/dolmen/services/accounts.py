@@ -12,7 +12,7 @@ from dolmen.domain.access import KEY_PREFIX, Connection, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.timeframe import format_utc
-from dolmen.domain.values import MINUTE, MODES, SECOND, SERVED, USER_SCOPE, Actor, Mode, Toolset
+from dolmen.domain.values import MINUTE, MODES, SECOND, SERVED, USER_SCOPE, Actor, Bounds, Mode, Toolset, WritePolicy
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -79,13 +79,17 @@ def create_key(
     toolset: Toolset = "core",
     expires_at: int | None = None,
     label: str = "",
+    bounds: Bounds | None = None,
+    write_policy: WritePolicy | None = None,
 ) -> tuple[Connection, str]:
     """A new API key: the connection, and the secret, which nobody can see again.
 
     Raises:
         DolmenError: `invalid-argument` for an agent without a name, an expiry in the past, an unknown mode or toolset,
-            or a label over 200 characters; `invalid-project`; `forbidden` for mode `write` while agent writes are off.
+            a label over 200 characters, or a limit out of range; `invalid-project`; `forbidden` for mode `write` while
+            agent writes are off.
     """
+    from dolmen.services.bounds import checked_bounds
     from dolmen.services.policy import policy_in
     from dolmen.services.recording import audit
 
@@ -99,6 +103,7 @@ def create_key(
         raise DolmenError("invalid-argument", "The agent has no name.", "Name it: `claude-code`, `codex`, …")
     if len(label) > 200:
         raise DolmenError("invalid-argument", "The label is longer than 200 characters.", "Shorten it.")
+    bounds = checked_bounds(bounds or Bounds())
     secret = KEY_PREFIX + secrets.token_urlsafe(32)
     with rt.store.write() as tx:
         if mode == "write" and not policy_in(tx, actor.vault).agent_writes:
@@ -121,6 +126,8 @@ def create_key(
             created_at=tx.now,
             expires_at=expires_at,
             hint=secret[-4:],
+            bounds=bounds,
+            write_policy=write_policy,
         )
         tx.accounts.add_connection(connection, hashed(secret))
         audit(tx, actor, "key:create", connection.id)
@@ -204,6 +211,8 @@ def actor_of(connection: Connection) -> Actor:
         connection=connection.id,
         project=connection.project,
         toolset=connection.toolset,
+        bounds=connection.bounds,
+        policy=connection.write_policy,
     )
 
 

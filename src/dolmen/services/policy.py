@@ -81,8 +81,14 @@ Reading = Callable[[VaultPolicy], Writing]
 
 
 def under_policy(rt: Runtime, actor: Actor, reading: Reading) -> Actor:
-    """The actor, whose writes now go by what the vault says at this moment."""
-    return actor if actor.human else replace(actor, writing=reading(policy_of(rt, actor)))
+    """The actor, whose writes now go by what the vault says at this moment, and its own connection where that has a
+    policy of its own. That agent writes are off stands above both."""
+    if actor.human:
+        return actor
+    policy = policy_of(rt, actor)
+    if actor.policy is not None:
+        policy = replace(policy, write_policy=actor.policy)
+    return replace(actor, writing=reading(policy))
 
 
 def set_policy(rt: Runtime, actor: Actor, name: str, value: str) -> VaultPolicy:

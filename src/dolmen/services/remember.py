@@ -12,6 +12,7 @@ from dolmen.domain.memory import BATCH_LIMIT, DEFAULT_IMPORTANCE, SUMMARY, Kind,
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import similarity
+from dolmen.services.bounds import require_room
 from dolmen.services.checking import checked, replacements
 from dolmen.services.code.following import record
 from dolmen.services.indexing import NOTHING, Embedded, embed, index
@@ -36,7 +37,8 @@ def remember(rt: Runtime, actor: Actor, items: Sequence[NewMemory], *, dry_run: 
     stores nothing.
 
     Raises:
-        DolmenError: `read-only`; `too-large` for more than 200 items; `invalid-argument` for none.
+        DolmenError: `read-only`; `too-large` for more than 200 items; `invalid-argument` for none; `forbidden` for
+            more than the connection may keep.
     """
     require(actor, "write")
     if not items:
@@ -52,6 +54,7 @@ def remember(rt: Runtime, actor: Actor, items: Sequence[NewMemory], *, dry_run: 
     embedded = [next(vectors) if isinstance(p, NewMemory) else NOTHING for p in prepared]
     try:
         with rt.store.write() as tx:
+            require_room(tx, actor, len(good))
             results = tuple(
                 noted(_attempt(rt, tx, actor, item, vector), note)
                 for item, vector, note in zip(prepared, embedded, notes, strict=True)

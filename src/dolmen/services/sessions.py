@@ -11,6 +11,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import HANDOFF, HANDOFF_TTL, HANDOFF_TTL_LIMIT, SUMMARY, Case, Kind, Memory
 from dolmen.domain.text import clean, content_key
 from dolmen.domain.values import SECOND, Actor
+from dolmen.services.bounds import require_room
 from dolmen.services.checking import checked, replacements
 from dolmen.services.indexing import NOTHING, Embedded, embed
 from dolmen.services.recording import audit, revise
@@ -63,6 +64,7 @@ def handoff(rt: Runtime, actor: Actor, request: Handoff) -> HandoffView:
             for old in before:
                 supersede(tx, actor, old, fresh)
             item = replace(item, id=fresh, replaced=before[0].id if before else None)
+        require_room(tx, actor)
         result = store_one(rt, tx, actor, item, embedded, origin="handoff")
         if result.memory is None:
             raise DolmenError("internal", "The handoff was not stored.", "Try again.")
@@ -164,6 +166,7 @@ def reflect(rt: Runtime, actor: Actor, request: Reflection) -> Reflected:
     results: list[Remembered] = []
     breakdown: Counter[str] = Counter()
     with rt.store.write() as tx:
+        require_room(tx, actor, len(parts))
         for name, item, notes in prepared:
             result = item if isinstance(item, Remembered) else _keep(rt, tx, actor, item, next(vectors, NOTHING))
             results.append(noted(result, notes))

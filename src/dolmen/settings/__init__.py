@@ -108,10 +108,17 @@ class Settings:
     allowed_origins: tuple[str, ...] = _row(
         "list", (), "Server", "More web origins to accept, such as `https://inspector.example`."
     )
-    rate_limit: int = _row("integer", 600, "Server", "Requests per minute and connection; 0 for no limit.", least=0)
-    concurrency: int = _row(
-        "integer", 32, "Server", "Requests of one connection at the same time; 0 for no limit.", least=0
+    rate_limit: int | None = _row(
+        "integer", None, "Server", "Requests per minute of a connection that has no limit of its own; 0 for no limit.",
+        least=0, shown_default="600; 60 at kmem's tools",
+    )  # fmt: skip
+    hourly_limit: int | None = _row(
+        "integer", None, "Server", "The same per hour.", least=0, shown_default="no limit; 1,000 at kmem's tools"
     )
+    concurrency: int | None = _row(
+        "integer", None, "Server", "The same at one time.",
+        least=0, shown_default="32; at kmem's tools also 4 calls of recall, remember and edit",
+    )  # fmt: skip
     read_only: bool = _row("switch", False, "Server", "Nobody may write over HTTP, whatever their key says.")
     body_limit: int = _row("integer", 4 * 1024 * 1024, "Server", "Largest request body, in bytes.", least=1024)
 

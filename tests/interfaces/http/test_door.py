@@ -303,7 +303,7 @@ def test_a_connection_that_asks_too_often_is_told_when_to_come_back(serve: Serve
     one, other = served.key("one"), served.key("other")
     answers = [served.post(LIST, authorization=f"Bearer {one}") for _ in range(6)]
     assert [answer.status_code for answer in answers] == [200] * 5 + [429]
-    assert 0 < int(answers[5].headers["retry-after"]) <= 12
+    assert 0 < int(answers[5].headers["retry-after"]) <= 60
     assert error(answers[5])["code"] == "rate-limited"
     assert served.post(LIST, authorization=f"Bearer {other}").status_code == 200
 

@@ -139,7 +139,7 @@ def test_many_wrong_keys_from_one_address_are_told_to_wait_and_a_good_one_never(
     wrong = "Bearer dlm_" + "x" * 43
     answers = [served.post(LIST, authorization=wrong) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
-    assert 0 < int(answers[3].headers["retry-after"]) <= 20
+    assert 0 < int(answers[3].headers["retry-after"]) <= 60
     assert answers[3].json()["error"]["code"] == "rate-limited"
     assert served.post(LIST).status_code == 429
     assert served.http.get(served.base + "/metrics", headers={"authorization": wrong}).status_code == 401

@@ -24,7 +24,7 @@ COMMANDS = {
         "consolidate:consolidate", _MEMORY, "Find memories that say the same or contradict each other."
     ),
     "demo": Entry("demo:demo", _MEMORY, "Load a small example memory and recall from it."),
-    "key": Entry("key:key", _VAULT, "Make, list and revoke the keys of agents."),
+    "key": Entry("key:key", _VAULT, "Make, list, limit and revoke the keys of agents."),
     "person": Entry("person:person", _VAULT, "Invite, list and remove the people who sign in on the web."),
     "project": Entry("project:project", _VAULT, "List projects, name this one, join a renamed one."),
     "export": Entry("transfer:export_", _STORE, "Write everything that was remembered to a file."),

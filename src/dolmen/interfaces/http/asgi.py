@@ -23,7 +23,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
 from dolmen.interfaces.http import rest
 from dolmen.interfaces.http.body import Body
-from dolmen.interfaces.http.capability import Check, challenging
+from dolmen.interfaces.http.capability import checking
 from dolmen.interfaces.http.door import Door, agent_of, toolset_of, unauthorized
 from dolmen.interfaces.http.framing import CleanHeaders
 from dolmen.interfaces.http.health import facts
@@ -32,10 +32,11 @@ from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.metrics import CONTENT_TYPE, Metrics
 from dolmen.interfaces.http.middleware import Guard, Log
 from dolmen.interfaces.http.options import HttpOptions
-from dolmen.interfaces.http.responses import Refusal, refusal
+from dolmen.interfaces.http.quotas import Quotas, standing
+from dolmen.interfaces.http.responses import Refusal, refusal, with_headers
 from dolmen.interfaces.mcp import sdk
 from dolmen.interfaces.mcp.dispatch import Watch
-from dolmen.interfaces.mcp.registry import faces
+from dolmen.interfaces.mcp.registry import Face, faces
 from dolmen.interfaces.mcp.server import UNKNOWN_AGENT, Context, build
 from dolmen.services.runtime import Runtime
 
@@ -119,7 +120,7 @@ class _Mcp:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         self.door, self.options = door, options
-        self.limits = Limits(options.rate_limit, options.concurrency)
+        self.limits, self.quotas = Limits(), Quotas(door.rt)
         self.managers = {
             toolset: StreamableHTTPSessionManager(
                 server,
@@ -129,10 +130,10 @@ class _Mcp:
             )
             for toolset, server in servers.items()
         }
-        served = faces(options.public_url)
-        checks: dict[str, Check] = {n: challenging(f, options.base) for n, f in served.items() if f.challenges}
+        self.faces: dict[str, Face] = {name: face for name, face in faces(options.public_url).items()}  # noqa: C416
         self.endpoints = {
-            name: Body(manager.handle_request, options, checks.get(name)) for name, manager in self.managers.items()
+            name: Body(manager.handle_request, options, checking(self.faces[name], options.base, self.limits))
+            for name, manager in self.managers.items()
         }
 
     @asynccontextmanager
@@ -147,11 +148,13 @@ class _Mcp:
             known = self.door.at_once(Headers(scope=scope))
             actor = self._actor(scope) if known else await anyio.to_thread.run_sync(self._actor, scope)
             scope["dolmen.actor"] = actor
-            endpoint = self._endpoint(scope, actor)
+            toolset = self._toolset(scope, actor)
             if self.options.stateless and scope["method"] not in ("POST", "OPTIONS"):
                 raise _no_sessions()
-            with self.limits.request(actor.connection, time.monotonic()):
-                await endpoint(scope, receive, send)
+            stand = scope["dolmen.standing"] = standing(actor, self.faces[toolset], self.options)
+            with self.limits.request(actor.connection, time.monotonic(), stand.request):
+                quota = await self._quota(actor)
+                await self.endpoints[toolset](scope, receive, with_headers(send, quota))
         except DolmenError as error:
             if error.code == "internal":
                 raise
@@ -161,7 +164,12 @@ class _Mcp:
         query = scope["query_string"].decode("latin-1")
         return self.door.actor(Headers(scope=scope), query, client=self.door.address(scope), path=scope["path"])
 
-    def _endpoint(self, scope: Scope, actor: Actor) -> Body:
+    async def _quota(self, actor: Actor) -> Mapping[str, str]:
+        if not (actor.bounds.per_day or actor.bounds.memories):
+            return {}
+        return await anyio.to_thread.run_sync(self.quotas.admit, actor)
+
+    def _toolset(self, scope: Scope, actor: Actor) -> str:
         asked = scope["path_params"].get("toolset")
         toolset = toolset_of(actor, asked, with_key="authorization" in Headers(scope=scope))
         if toolset not in self.endpoints:
@@ -170,7 +178,7 @@ class _Mcp:
                 f"There is no toolset {toolset[:50]!r} here.",
                 f"Use /mcp, or /mcp/ and one of: {', '.join(self.endpoints)}.",
             )
-        return self.endpoints[toolset]
+        return toolset
 
 
 def _no_sessions() -> Refusal:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,7 +22,7 @@ class Body:
 
     A JSON array is refused here: batches left the protocol in 2025-06-18, and the SDK's refusal quotes its internals.
     Half surrogate pairs, which JSON can write and no text can hold, become U+FFFD as everywhere.
-    `check` may refuse what it reads.
+    `check` stands around the work, and may refuse what was read.
     """
 
     def __init__(self, app: ASGIApp, options: HttpOptions, check: Check | None = None) -> None:
@@ -32,13 +34,14 @@ class Body:
             return
         try:
             body = await self.read(scope, receive)
-            if body is not None and self.check is not None:
-                self.check(scope, body)
+            if body is None:
+                return
+            with nullcontext() if self.check is None else self.check(scope, body):
+                await self._answer(body, scope, receive, send)
         except DolmenError as error:
             await refusal(error)(scope, receive, send)
-            return
-        if body is None:
-            return
+
+    async def _answer(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         if body.lstrip()[:1] == b"[":
             message = "JSON-RPC batches are not served. Send one request per POST."
             await rpc_refusal(INVALID_REQUEST, message, 400)(scope, receive, send)

@@ -66,7 +66,10 @@ class Guard:
     """Checks Host and Origin; answers preflights, which carry no credentials; lets our own origins read answers."""
 
     ALLOWED_METHODS = "GET, POST, DELETE, OPTIONS"
-    EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After"
+    EXPOSED = (
+        "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, "
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Resource"
+    )
     KEPT_FOR = "7200"
 
     def __init__(self, app: ASGIApp, hosts: HostPolicy) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dolmen.domain.values import Mode, Toolset
+from dolmen.domain.values import Bounds, Mode, Toolset
 
 Auth = Literal["auto", "keys", "none"]
 
@@ -31,10 +31,12 @@ class HttpOptions:
     """Clients may register themselves (RFC 7591)."""
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
-    rate_limit: int = 600
-    """Requests per minute and connection; 0 for no limit."""
-    concurrency: int = 32
-    """Requests of one connection at the same time; 0 for no limit."""
+    rate_limit: int | None = None
+    """Requests per minute of a connection without a limit of its own; 0 for no limit, None for its toolset's."""
+    hourly_limit: int | None = None
+    """The same per hour."""
+    concurrency: int | None = None
+    """The same at one time."""
     body_limit: int = 4 * MIB
     """Bytes of one request."""
     body_seconds: float = 30
@@ -55,6 +57,11 @@ class HttpOptions:
     """No sessions: any process answers any request, and nothing is kept between two."""
     json_response: bool = True
     """Answers come as one JSON object; False streams them, which only tools that report progress need."""
+
+    @property
+    def bounds(self) -> Bounds:
+        """What connections may ask for, where the server was told so."""
+        return Bounds(per_minute=self.rate_limit, per_hour=self.hourly_limit, at_once=self.concurrency)
 
     @property
     def base(self) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, Response
+from starlette.types import Message, Send
 
 from dolmen.domain.errors import Code, DolmenError
 
@@ -65,6 +67,21 @@ def refusal(error: DolmenError, path: str = "") -> Response:
         headers = {"Retry-After": "1", **headers}
     said = f"{error.message} {error.fix}".strip() if path.startswith(f"{REST}/") else error.as_dict()
     return JSONResponse({"error": said}, status, headers)
+
+
+def with_headers(send: Send, more: Mapping[str, str]) -> Send:
+    """Sends an answer with these headers besides its own."""
+    if not more:
+        return send
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in more.items():
+                headers[name] = value
+        await send(message)
+
+    return sending
 
 
 def rpc_refusal(code: int, message: str, status: int) -> Response:

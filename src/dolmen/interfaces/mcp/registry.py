@@ -8,7 +8,7 @@ from typing import Any
 
 from dolmen.domain.access import Need
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.values import Actor, Toolset
+from dolmen.domain.values import Actor, Bounds, Toolset
 from dolmen.services.policy import Reading, by_versions
 from dolmen.services.runtime import Runtime
 
@@ -124,6 +124,10 @@ class Face:
     """How this face reads the vault's write policy."""
     challenges: bool = False
     """Over HTTP, a connection that may only read and calls a writing tool is refused by the door itself (C-313)."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How much a connection may ask for here, where neither it nor the server says otherwise."""
+    costly: tuple[str, ...] = ()
+    """The tools whose calls `bounds.at_once` counts; none for all requests."""
     resources: tuple[Resource, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     by_name: Mapping[str, Tool] = field(init=False)

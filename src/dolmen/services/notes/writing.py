@@ -12,6 +12,7 @@ from dolmen.domain.policy import CHANGE, Write
 from dolmen.domain.proposal import ProposalOp
 from dolmen.domain.text import clean
 from dolmen.domain.values import Actor
+from dolmen.services.bounds import require_room
 from dolmen.services.indexing import Embedded, embed
 from dolmen.services.notes.drafting import Draft
 from dolmen.services.notes.settling import Settled, kinds_of, settle, standing_of
@@ -110,6 +111,7 @@ def keep(
     if decision == "queue":
         kept = queue(tx, actor, proposal[0], because, None, proposal[1], reason, note=before)
         return written("queued", before, proposal=kept.id, because=because)
+    require_room(tx, actor, len(draft.statements) - len(standing))
     after = after.with_(version=before.version + 1, updated_at=tx.now)
     tx.notes.update(before, after, change(tx, actor, op, reason))
     ready = Draft(after, draft.statements, draft.reworded)

@@ -116,6 +116,9 @@ class Memories(Protocol):
     ) -> dict[str, int]:
         """Numbers by the given column; with an empty `by`, one entry under the empty key."""
 
+    def written_by(self, vault: str, connection: str) -> int:
+        """How many memories a connection wrote that are not deleted."""
+
     def expired(self, vault: str, now: int, limit: int) -> list[Memory]:
         """Active or proposed memories whose expiry has passed, oldest first."""
 
@@ -249,6 +252,9 @@ class Journal(Protocol):
     def feedbacks(self, vault: str) -> Iterator[Feedback]: ...
 
     def audit(self, entries: Iterable[AuditEntry]) -> None: ...
+
+    def answered(self, vault: str, connection: str, since: int) -> int:
+        """How many requests of a connection were answered since then. The rows that one request wrote have one time."""
 
     def audited(self, vault: str, limit: int = 100) -> list[AuditEntry]:
         """Newest first."""

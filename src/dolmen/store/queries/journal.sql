@@ -29,6 +29,10 @@ FROM feedback WHERE vault_id = :vault ORDER BY at, id;
 INSERT INTO audit (vault_id, id, at, connection, agent, op, detail, origin)
 VALUES (:vault, :id, :at, :connection, :agent, :op, :detail, :origin) ON CONFLICT (vault_id, id) DO NOTHING;
 
+-- name: answered
+-- Requests of a connection since a time; the rows of one request have one time.
+SELECT COUNT(DISTINCT at) FROM audit WHERE vault_id = :vault AND at >= :since AND connection = :connection;
+
 -- name: audited
 -- The newest requests.
 SELECT id, vault_id, at, connection, agent, op, detail, origin

@@ -108,6 +108,10 @@ SELECT {key} FROM memory m {joins} WHERE m.vault_id = :f_vault AND m.id = :after
 -- The ids of a page, with what they are ordered by.
 SELECT m.id, {key} FROM memory m {joins} WHERE {where} {page} ORDER BY {order} LIMIT :limit;
 
+-- name: written_by
+-- Memories of a connection.
+SELECT COUNT(*) FROM memory WHERE vault_id = :vault AND connection = :connection AND status <> 'deleted';
+
 -- name: count
 -- Numbers by a column.
 SELECT {by}, COUNT(*) FROM memory m {joins} WHERE {where} {group};

@@ -77,6 +77,12 @@ class JournalRepository:
         if rows:
             self._session.many(self._sql["add_audit"], rows)
 
+    def answered(self, vault: str, connection: str, since: int) -> int:
+        [(number,)] = self._session.all(
+            self._sql["answered"], {"vault": vault, "connection": connection, "since": since}
+        )
+        return int(number)
+
     def audited(self, vault: str, limit: int = 100) -> list[AuditEntry]:
         rows = self._session.all(self._sql["audited"], {"vault": vault, "limit": limit})
         return [AuditEntry(*row) for row in rows]

@@ -207,6 +207,10 @@ class MemoryRepository:
             counts[name] = counts.get(name, 0) + number
         return counts
 
+    def written_by(self, vault: str, connection: str) -> int:
+        [(number,)] = self._session.all(self._sql["written_by"], {"vault": vault, "connection": connection})
+        return int(number)
+
     def expired(self, vault: str, now: int, limit: int) -> list[Memory]:
         rows = self._session.all(self._sql["expired"], {"vault": vault, "now": now, "limit": limit})
         return [self._memory(vault, row) for row in rows]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.values import DAY, HOUR, MODES, SERVED
+from dolmen.domain.values import DAY, HOUR, MODES, SERVED, WRITE_POLICIES, Bounds, WritePolicy
 from dolmen.interfaces.cli.groups import CommandGroup
 from dolmen.interfaces.cli.here import Here, command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dolmen.domain.access import Connection
 
@@ -23,9 +24,53 @@ _LOCAL = "Programs on this machine are still let in without a key; DOLMEN_AUTH=k
 _KEYED = "Every client needs a key: this server lets nobody in without one."
 
 
+NO_BOUNDS = Bounds()
+DEFAULT = "default"
+_LIMITS = {
+    "per_minute": "Requests a minute.",
+    "per_hour": "Requests an hour.",
+    "per_day": "Calls a day (UTC).",
+    "at_once": "Requests at the same time; at kmem's tools, calls of recall, remember and edit.",
+    "memories": "Memories that it may keep.",
+}
+
+
+def _limits(function: Any) -> Any:
+    """The options of what a connection may ask for."""
+    policies = click.Choice((*WRITE_POLICIES, DEFAULT))
+    says = "What of its writes waits for you, where that is not what the vault says."
+    function = click.option("--write-policy", type=policies, help=says)(function)
+    for name, says in reversed(_LIMITS.items()):
+        flag = "--" + name.replace("_", "-")
+        function = click.option(flag, metavar="N", help=f"{says} 0 for no limit, `{DEFAULT}` for the server's.")(
+            function
+        )
+    return function
+
+
+def _bounds(given: Mapping[str, Any], known: Bounds) -> Bounds:
+    """The limits by what was said; those of which nothing was said stay."""
+    said = {name: _number(name, given[name]) for name in _LIMITS if given[name] is not None}
+    return replace(known, **said)
+
+
+def _number(name: str, value: str) -> int | None:
+    if value == DEFAULT:
+        return None
+    if not (value.isascii() and value.isdecimal() and len(value) < 12):
+        flag = "--" + name.replace("_", "-")
+        raise DolmenError("invalid-argument", f"{flag} {value!r} is no number.", f"Give a number, or `{DEFAULT}`.")
+    return int(value)
+
+
+def _policy(given: Mapping[str, Any], known: WritePolicy | None) -> WritePolicy | None:
+    said = given["write_policy"]
+    return known if said is None else None if said == DEFAULT else said
+
+
 @click.group(cls=CommandGroup)
 def key() -> None:
-    """Make, list and revoke the keys of agents."""
+    """Make, list, limit and revoke the keys of agents."""
 
 
 @key.command()
@@ -35,9 +80,17 @@ def key() -> None:
 @click.option("--toolset", type=click.Choice(SERVED), default="core", show_default=True, help="The tools it sees.")
 @click.option("--expires", metavar="WHEN", help="A date (2027-01-31) or a span (`90d`, `12h`). [default: never]")
 @click.option("--label", default="", help="A note for people.")
+@_limits
 @command
 def create(
-    here: Here, agent: str, mode: Any, project: str | None, toolset: Any, expires: str | None, label: str
+    here: Here,
+    agent: str,
+    mode: Any,
+    project: str | None,
+    toolset: Any,
+    expires: str | None,
+    label: str,
+    **limits: Any,
 ) -> None:
     """Make a key for an agent; its secret is shown this once."""
     from dolmen.interfaces.cli import present
@@ -55,6 +108,8 @@ def create(
             toolset=toolset,
             expires_at=None if expires is None else _expiry(expires, now, here.zone),
             label=label,
+            bounds=_bounds(limits, NO_BOUNDS),
+            write_policy=_policy(limits, None),
         )
     from dolmen.interfaces.cli.commands.serve import connect_lines, endpoint, http_options
     from dolmen.interfaces.http.hosts import keyless
@@ -117,12 +172,12 @@ def list_(here: Here, every: bool) -> None:
             _state(each, now),
             out.dim(out.when(each.last_used_at) if each.last_used_at else "never"),
             out.dim(out.when(each.expires_at) if each.expires_at else "never"),
-            each.label,
+            "; ".join(filter(None, (each.label, *_said(each)))),
         )
         for each in shown
     ]
     value = [present.plain(each) | {"state": _state(each, now)} for each in shown]
-    headings = ("id", "agent", "mode", "toolset", "key", "project", "state", out.in_zone("used"), "ends", "label")
+    headings = ("id", "agent", "mode", "toolset", "key", "project", "state", out.in_zone("used"), "ends", "label, limits")
     none = "No key is valid; --all shows the others." if found else "No keys yet: `dolmen key create AGENT` makes one."
     out.result({"keys": value}, out.listing(headings, rows, none))
 
@@ -157,6 +212,37 @@ def revoke(here: Here, id: str, yes: bool) -> None:
         here.confirm(f"End {_spoken(connection)} of {connection.agent}?", yes=yes)
         revoked = end(rt, actor, connection.id)
     here.out.result(present.plain(revoked), [f"{present.short(revoked.id)} revoked: {revoked.agent}"])
+
+
+@key.command()
+@click.argument("id")
+@_limits
+@command
+def edit(here: Here, id: str, **limits: Any) -> None:
+    """Change how much a key, or somebody who signed in, may ask for, and what of its writes waits for you.
+
+    ID is the id that `dolmen key list` shows, or the last characters of the key. It counts from the next request on; a
+    server that runs already sees it after five seconds at most.
+    """
+    from dolmen.interfaces.cli import present
+    from dolmen.services.accounts import keys
+    from dolmen.services.bounds import limit_key
+
+    with here.vault() as (rt, actor):
+        known = _named(keys(rt, actor), id)
+        bounds, policy = _bounds(limits, known.bounds), _policy(limits, known.write_policy)
+        if (bounds, policy) == (known.bounds, known.write_policy):
+            raise DolmenError("invalid-argument", "Nothing would change.", "Pass a limit, or --write-policy.")
+        changed = limit_key(rt, actor, known.id, bounds, policy)
+    said = "; ".join(_said(changed)) or "the server's limits, the vault's policy"
+    here.out.result(present.plain(changed), [f"{present.short(changed.id)} {changed.agent}: {said}"])
+
+
+def _said(connection: Connection) -> list[str]:
+    """What is not the default."""
+    limits = {name: value for name, value in asdict(connection.bounds).items() if value is not None}
+    said = [f"{name.replace('_', ' ')} {value or 'no limit'}" for name, value in limits.items()]
+    return [*said, f"write policy {connection.write_policy}"] if connection.write_policy else said
 
 
 def _named(connections: Sequence[Connection], part: str) -> Connection:

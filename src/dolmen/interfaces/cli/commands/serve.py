@@ -78,6 +78,7 @@ def http_options(settings: Settings) -> HttpOptions:
         allowed_hosts=settings.allowed_hosts,
         allowed_origins=settings.allowed_origins,
         rate_limit=settings.rate_limit,
+        hourly_limit=settings.hourly_limit,
         concurrency=settings.concurrency,
         body_limit=settings.body_limit,
         toolset=settings.toolset,

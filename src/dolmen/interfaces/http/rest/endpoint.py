@@ -19,6 +19,7 @@ from dolmen.domain.values import Actor
 from dolmen.interfaces.http.body import Body
 from dolmen.interfaces.http.door import Door
 from dolmen.interfaces.http.limits import Limits
+from dolmen.interfaces.http.quotas import standing
 from dolmen.interfaces.http.responses import Refusal, refusal
 from dolmen.interfaces.mcp.wire import without_half_pairs
 from dolmen.services.runtime import Runtime
@@ -73,7 +74,8 @@ class Endpoint:
             )  # fmt: skip
         actor = await anyio.to_thread.run_sync(self._actor, scope)
         scope["dolmen.actor"] = actor
-        with self._limits.request(actor.connection, time.monotonic()):
+        bounds = standing(actor, None, self._door.options).request
+        with self._limits.request(actor.connection, time.monotonic(), bounds):
             asked = Asked(_query(scope), await self._body(scope, receive))
             return JSONResponse(await anyio.to_thread.run_sync(handler, self._door.rt, actor, asked))
 

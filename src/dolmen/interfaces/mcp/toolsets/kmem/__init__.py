@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dolmen.domain.values import Bounds
 from dolmen.interfaces.mcp.registry import Annotations, Face, Tool
 from dolmen.interfaces.mcp.toolsets.kmem import reads, schemas, writes
 from dolmen.interfaces.mcp.toolsets.kmem.attached import PROMPTS, RESOURCES
@@ -24,5 +25,13 @@ TOOLS = (
 )
 
 FACE = Face(
-    "kmem", schemas.INSTRUCTIONS, TOOLS, policy=by_conflicts, challenges=True, resources=RESOURCES, prompts=PROMPTS
+    "kmem",
+    schemas.INSTRUCTIONS,
+    TOOLS,
+    policy=by_conflicts,
+    challenges=True,
+    bounds=Bounds(per_minute=60, per_hour=1_000, at_once=4),
+    costly=("recall", "remember", "edit"),
+    resources=RESOURCES,
+    prompts=PROMPTS,
 )
