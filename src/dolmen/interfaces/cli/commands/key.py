@@ -177,7 +177,8 @@ def list_(here: Here, every: bool) -> None:
         for each in shown
     ]
     value = [present.plain(each) | {"state": _state(each, now)} for each in shown]
-    headings = ("id", "agent", "mode", "toolset", "key", "project", "state", out.in_zone("used"), "ends", "label, limits")
+    facts = ("id", "agent", "mode", "toolset", "key", "project", "state")
+    headings = (*facts, out.in_zone("used"), "ends", "label, limits")
     none = "No key is valid; --all shows the others." if found else "No keys yet: `dolmen key create AGENT` makes one."
     out.result({"keys": value}, out.listing(headings, rows, none))
 
