@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
+REFS = {"client/refs/repository.py", "client/refs/post_commit.py"}
+"""Where a call's failure is caught."""
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "dolmen"
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -90,3 +93,11 @@ def imports(module: Path) -> Iterator[tuple[str, bool]]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}:{node.lineno}: imports are absolute"
             yield node.module or "", id(node) in for_types
+
+
+def test_git_is_called_in_one_place() -> None:
+    """Only there it is kept from running what a repository's own settings name."""
+    calls = [path for path in MODULES if re.search(r"""\[\s*f?["']git["'/ ]""", path.read_text(encoding="utf-8"))]
+    assert calls == []
+    starting = {path.relative_to(SOURCE).as_posix() for path in MODULES if "subprocess" in path.read_text()}
+    assert starting <= {"client/git/calling.py", "client/git/identity.py", "store/sqlite/place.py"} | REFS

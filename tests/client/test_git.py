@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dolmen.client import git
+from dolmen.client import git, trust
 from dolmen.client.workplace import Workplace, default_project
 from dolmen.domain.errors import DolmenError
+
+
+def confirm(place: Path, project: str) -> None:
+    """As a person does with `dolmen project trust`."""
+    trust.answer(git.trusting(place)[0], project, True)
 
 
 def run(place: Path, *words: str) -> str:
@@ -106,14 +111,84 @@ def test_a_committed_file_wins_over_the_remote_also_outside_a_repository(tmp_pat
     (place / ".dolmen").write_text("# the project of all forks\nproject = acme/shop\n")
     below = place / "src"
     below.mkdir()
+    confirm(below, "acme/shop")
     assert named(below) == "acme/shop"
     (below / ".dolmen").write_text("project = acme/part\n")
+    confirm(place, "acme/part")
     assert named(below) == "acme/part"
     outside = tmp_path / "notes"
     outside.mkdir()
     assert named(outside) is None
     (outside / ".dolmen").write_text("project = diary\n")
+    confirm(outside, "diary")
     assert named(outside) == "diary"
+
+
+def test_a_file_opens_no_other_project_before_a_person_of_this_machine_confirmed_it(tmp_path: Path) -> None:
+    place = repository(tmp_path / "a", commit="one", remote="git@github.com:mallory/gift.git")
+    run(place, "worktree", "add", "-q", "../b")
+    for each in (place, tmp_path / "b"):
+        (each / ".dolmen.toml").write_text('project = "github.com/acme/secret"\n')
+    found = git.project(place)
+    assert (found.project, found.source, found.unconfirmed) == (
+        "github.com/mallory/gift", "remote", "github.com/acme/secret",
+    )  # fmt: skip
+    assert "`dolmen project trust`" in trust.notice(found)
+
+    confirm(place, "github.com/acme/secret")
+    assert named(place) == named(tmp_path / "b") == "github.com/acme/secret", "in every worktree"
+    assert trust.notice(git.project(place)) == ""
+    (place / ".dolmen.toml").write_text('project = "github.com/acme/other"\n')
+    assert named(place) == "github.com/mallory/gift", "for the confirmed name alone"
+    clone = repository(tmp_path / "c", remote="git@github.com:mallory/gift.git")
+    (clone / ".dolmen.toml").write_text('project = "github.com/acme/secret"\n')
+    assert named(clone) == "github.com/mallory/gift", "for this checkout alone"
+
+    assert trust.withdraw(git.trusting(place)[0]) == ("github.com/acme/secret",)
+    assert named(tmp_path / "b") == "github.com/mallory/gift"
+
+
+def test_a_file_may_name_what_the_remote_names_unasked(tmp_path: Path) -> None:
+    place = repository(tmp_path / "a", remote="git@github.com:acme/shop.git")
+    (place / ".dolmen").write_text("project = https://github.com/Acme/Shop.git\n")
+    assert git.project(place).source == "override"
+
+
+def test_no_file_opens_a_project_outside_a_repository_or_around_a_submodule(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / ".dolmen").write_text("project = github.com/acme/secret\n")
+    assert named(tmp_path / "notes") is None
+    inner, outer = repository(tmp_path / "inner"), repository(tmp_path / "outer", remote="git@github.com:m/gift.git")
+    run(outer, "submodule", "add", "-q", str(inner), "sub")
+    (outer / ".dolmen").write_text("project = github.com/acme/secret\n")
+    assert git.project(outer / "sub").parents == ("github.com/m/gift",)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"x": 1}', "[" * 100_000, "\x00"])
+def test_a_damaged_file_of_what_was_confirmed_confirms_nothing(tmp_path: Path, content: str) -> None:
+    place = repository(tmp_path / "a", remote="git@github.com:acme/fork.git")
+    (place / ".dolmen").write_text("project = acme/shop\n")
+    trust.file().parent.mkdir(parents=True, exist_ok=True)
+    trust.file().write_text(content)
+    assert named(place) == "github.com/acme/fork"
+    confirm(place, "acme/shop")
+    assert named(place) == "acme/shop"
+    assert trust.file().stat().st_mode & 0o077 == 0
+
+
+def test_an_identity_that_came_along_in_an_archive_opens_no_other_project(tmp_path: Path) -> None:
+    place = repository(tmp_path / "a")
+    (place / ".git" / git.KEPT_FILE).write_text("github.com/acme/secret\n")
+    assert str(named(place)).startswith("local-")
+
+
+def test_a_folder_that_looks_like_a_repository_is_a_folder_of_the_checkout_that_holds_it(tmp_path: Path) -> None:
+    place = repository(tmp_path / "a", remote="git@github.com:mallory/gift.git")
+    inside = place / "fixtures" / "evil"
+    inside.mkdir(parents=True)
+    run(inside, "init", "-q", "--bare")
+    run(inside, "remote", "add", "origin", "git@github.com:acme/secret.git")
+    assert named(inside) == named(inside / "refs") == "github.com/mallory/gift"
 
 
 @pytest.mark.parametrize(
@@ -127,6 +202,7 @@ def test_a_committed_file_wins_over_the_remote_also_outside_a_repository(tmp_pat
 def test_the_file_may_be_toml_and_have_tables_of_other_things(tmp_path: Path, text: str) -> None:
     place = repository(tmp_path / "a", remote="git@github.com:acme/fork.git")
     (place / ".dolmen.toml").write_text(text, encoding="utf-8")
+    confirm(place, "acme/shop")
     assert named(place) == "acme/shop"
     (place / ".dolmen").write_text("project = acme/other\n")
     assert named(place) == "acme/shop", "the first of the two counts"
@@ -220,7 +296,7 @@ def test_a_git_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Monkey
     program.write_text("#!/bin/sh\nexec sleep 60\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(git, "TIMEOUT", 0.2)
+    monkeypatch.setattr("dolmen.client.git.identity.TIMEOUT", 0.2)
     assert named(tmp_path) is None
 
 
@@ -239,6 +315,8 @@ def test_a_long_running_process_notices_a_new_name_at_once(tmp_path: Path) -> No
     run(place, "remote", "set-url", "origin", "git@github.com:acme/store.git")
     assert work.project().project == "github.com/acme/store"
     (place / ".dolmen").write_text("project = parcels\n")
+    assert work.project().project == "github.com/acme/store"
+    confirm(place, "parcels")
     assert work.project().project == "parcels"
     (place / ".dolmen").unlink()
     assert work.project().project == "github.com/acme/store"

@@ -203,6 +203,20 @@ def test_a_shallow_clone_compares_what_its_history_contains(shop: Checkout, tmp_
     assert anchored(shallow, *EVERY) == new
 
 
+def test_a_clone_without_the_contents_of_its_files_fetches_none_and_says_of_none_that_it_is_gone(
+    shop: Checkout, tmp_path: Path
+) -> None:
+    anchors = anchored(shop, *EVERY)
+    shop.git("config", "uploadpack.allowFilter", "true")
+    where = (f"file://{shop.place}", str(tmp_path / "partial"))
+    shop.git("clone", "-q", "--no-checkout", "--filter=blob:none", *where)
+    partial = Checkout(tmp_path / "partial")
+    assert states(partial, anchors) == ["?", "?", "?"]
+    assert seen(partial, EVERY).checks == []
+    partial.git("checkout", "-q", "main")
+    assert states(partial, anchors) == ["current", "current", "current cart.py"]
+
+
 def test_every_worktree_looks_at_its_own_commit(shop: Checkout, tmp_path: Path) -> None:
     """B118."""
     anchors = anchored(shop, *EVERY)

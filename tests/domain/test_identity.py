@@ -1,5 +1,7 @@
 """One project has one name on every machine, and two projects never share one."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -255,6 +257,7 @@ def test_a_committed_file_names_the_project_before_anything_else() -> None:
         common_dir="/w/repo/.git",
         kept_identity="other",
         override="# which memory\nproject = https://github.com/Org/Mono.git\n",
+        confirmed=("github.com/org/mono",),
     )
     identity = identify(facts)
     assert (identity.project, identity.source) == ("github.com/org/mono", "override")
@@ -262,7 +265,9 @@ def test_a_committed_file_names_the_project_before_anything_else() -> None:
 
 def test_a_file_names_the_project_of_a_folder_outside_any_repository() -> None:
     """B219"""
-    assert identify(RepositoryFacts(override="project = 'Team Notes'")).project == "team notes"
+    facts = RepositoryFacts(override="project = 'Team Notes'")
+    assert identify(replace(facts, confirmed=("team notes",))).project == "team notes"
+    assert (identify(facts).project, identify(facts).unconfirmed) == (None, "team notes")
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "project =\n", "other = x\n"])
@@ -308,7 +313,7 @@ def test_a_clone_of_a_folder_on_the_same_disk_is_the_same_project() -> None:
 def test_a_repository_that_nothing_names_is_refused_with_what_to_do() -> None:
     with pytest.raises(DolmenError, match="neither a remote nor a commit") as refusal:
         identify(RepositoryFacts(common_dir="/w/.git"))
-    assert ".dolmen" in refusal.value.fix
+    assert "dolmen project use" in refusal.value.fix
 
 
 @pytest.mark.parametrize(

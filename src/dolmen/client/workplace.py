@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dolmen.client import git
+from dolmen.client import git, trust
 from dolmen.domain.identity import SCOPE_USER, ProjectIdentity, normalize_project
 
 NO_PROJECT = ProjectIdentity(None, "none", "The settings say to work without a project.")
@@ -57,7 +57,7 @@ class Workplace:
         found = [folder / name for folder in folders for name in git.OVERRIDE_FILES]
         if facts.common:
             found += [facts.common / "config", facts.common / git.KEPT_FILE]
-        return tuple(found)
+        return (*found, trust.file())
 
     def _signs(self) -> tuple[object, ...]:
         return tuple(_sign(file) for file in self._watched)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dolmen.domain.errors import DolmenError
@@ -24,6 +24,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:\Z")
 _HOST_AND_PATH = re.compile(r"[^/?#\s]*[.:][^/?#\s]*/")
 # Bidirectional controls and line separators would make two different names look the same.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_KEPT = re.compile(r"local-[0-9a-f]{12}/[^/\s]+")
 _FIX = "Pass the repository's git remote URL (git remote get-url origin), or a project name if it has no remote."
 
 
@@ -173,6 +174,8 @@ class RepositoryFacts:
     """A random id made by the client, used and then kept when the history names nothing."""
     override: str | None = None
     """Text of the committed `.dolmen.toml` or `.dolmen` file."""
+    confirmed: tuple[str, ...] = ()
+    """Projects that the person of this machine lets that file name."""
     superproject: RepositoryFacts | None = None
     """Facts of the repository that holds this one as a submodule."""
 
@@ -194,12 +197,15 @@ class ProjectIdentity:
     """Projects around a submodule, nearest first: reads show their memories too, writes go to `project`."""
     keep: bool = False
     """Whether the client should keep `project` in the common directory for later sessions."""
+    unconfirmed: str | None = None
+    """What the committed file names, and `project` is not: nobody has confirmed it."""
 
 
 def identify(facts: RepositoryFacts) -> ProjectIdentity:
     """The project of a working directory, from what a client read there.
 
-    1. A committed `.dolmen.toml` or `.dolmen` file with `project = …` wins, also outside a repository (B219).
+    1. A committed `.dolmen.toml` or `.dolmen` file with `project = …` wins, also outside a repository (B219), when the
+       person of this machine has confirmed the name: a checkout may come from anybody, and the name opens a memory.
     2. A remote URL: the one called origin, else upstream, else the one the branch follows, else the first; remotes
        that are local paths do not count. Worktrees share their repository's remotes, so they are one project (B118).
     3. No remote: `local-<12 hex digits>/<name>`. The digits come from the identity kept in git's common directory,
@@ -213,13 +219,21 @@ def identify(facts: RepositoryFacts) -> ProjectIdentity:
         return named
     around = identify(facts.superproject)
     parents = tuple(p for p in (around.project, *around.parents) if p is not None and p != named.project)
-    return ProjectIdentity(named.project, named.source, named.why, parents, named.keep)
+    return replace(named, parents=parents)
 
 
 def _named(facts: RepositoryFacts) -> ProjectIdentity:
     declared = override_project(facts.override) if facts.override is not None else None
-    if declared is not None:
-        return ProjectIdentity(declared, "override", "The committed .dolmen file names the project.")
+    if declared is None:
+        return _unnamed(facts)
+    if declared not in facts.confirmed:
+        own = _unnamed(facts)
+        if declared != own.project:
+            return replace(own, unconfirmed=declared)
+    return ProjectIdentity(declared, "override", "The committed .dolmen file names the project.")
+
+
+def _unnamed(facts: RepositoryFacts) -> ProjectIdentity:
     if facts.common_dir is None:
         return ProjectIdentity(None, "none", "The working directory is in no git repository.")
     for name, url in _by_preference(facts):
@@ -271,17 +285,15 @@ def _local(facts: RepositoryFacts) -> ProjectIdentity:
         raise DolmenError(
             "invalid-project",
             "The repository has neither a remote nor a commit to be known by.",
-            "Commit once, add a remote, or name the project in a .dolmen file (project = name).",
+            "Commit once, add a remote, or name the project: `dolmen project use NAME`.",
         )
     digits = hashlib.sha256(seed.strip().lower().encode("utf-8", "replace")).hexdigest()[:12]
     return ProjectIdentity(normalize_project(f"local-{digits}/{_display_name(facts)}"), source, why, keep=True)
 
 
 def _usable(kept: str | None) -> str | None:
-    try:
-        return normalize_project(kept) if kept is not None else None
-    except DolmenError:
-        return None  # a damaged file must not stop the session; the history still names the project
+    """None for a damaged file, and for one that came along with an archive and names a project of somebody else."""
+    return kept if kept is not None and _KEPT.fullmatch(kept) and not _UNSAFE.search(kept) else None
 
 
 def _display_name(facts: RepositoryFacts) -> str:

@@ -122,8 +122,24 @@ def test_every_checkout_of_a_repository_is_one_project(hooked: Hooked, tmp_path:
         said = hooked.run({**payload("SessionStart", place), "session_id": str(place)})
         assert 'project="github.com/acme/shop"' in said.context, place
     (tmp_path / "other" / ".dolmen.toml").write_text('project = "acme/parcels"\n')
+    confirming = [sys.executable, "-m", "dolmen", "project", "trust", str(tmp_path / "other")]
+    subprocess.run(confirming, env=hooked.environment, check=True, capture_output=True)
     said = hooked.run({**payload("SessionStart", tmp_path / "other"), "session_id": "named"})
     assert 'project="acme/parcels"' in said.context
+
+
+def test_a_checkout_that_names_somebody_elses_project_gets_the_one_of_its_remote_and_it_is_said_once(
+    hooked: Hooked, tmp_path: Path
+) -> None:
+    shop = repository(tmp_path / "shop")
+    (shop / ".dolmen.toml").write_text('project = "acme/secret"\n')
+    prompt = {**payload("UserPromptSubmit", shop, prompt="Make it retry"), "session_id": "begun before hooks were"}
+    hooked.run(prompt)
+    said = [hooked.run({**payload("SessionStart", shop), "session_id": each}) for each in ("one", "two")]
+    assert all('project="github.com/acme/shop"' in each.context for each in said)
+    assert "acme/secret" in said[0].warning
+    assert "dolmen project trust" in said[0].warning
+    assert said[1].warning == ""
 
 
 def test_a_file_that_names_no_project_is_told_and_the_session_is_user_wide(hooked: Hooked, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class _Surroundings:
             endpoint=lambda: self.endpoint,
             memory=lambda: self.memory,
             identity=self.identity,
-            renamed=self.renamed,
+            notice=self.notice,
             refs=_check_references,
             complain=self.complaints.append,
         )
@@ -123,10 +123,12 @@ class _Surroundings:
         identity, self._common = git.located(directory)
         return identity
 
-    def renamed(self, identity: ProjectIdentity) -> str:
-        from dolmen.client.hook.repositories import renamed
+    def notice(self, directory: Path, identity: ProjectIdentity) -> str:
+        from dolmen.client.hook.repositories import renamed, unconfirmed
 
-        return renamed(self._common, identity) if self._common else ""
+        place = self._common or directory
+        said = (renamed(self._common, identity) if self._common else "", unconfirmed(place, identity))
+        return "\n".join(filter(None, said))
 
 
 def _check_references(memory: Callable[[], Memory], directory: Path, identity: ProjectIdentity) -> None:

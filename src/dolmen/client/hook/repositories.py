@@ -1,4 +1,4 @@
-"""Which identity each repository had when a session last began in it: a renamed remote is noticed (B125)."""
+"""What a person is told once of a repository: that its remote was renamed (B125), that its file is not followed."""
 
 from __future__ import annotations
 
@@ -32,3 +32,24 @@ def renamed(common: Path, identity: ProjectIdentity) -> str:
         f"This repository was the project {before} before and is {identity.project} now. If it was renamed, "
         f"`dolmen project alias {shlex.quote(before)} {shlex.quote(identity.project)}` joins their memory."
     )
+
+
+def unconfirmed(place: Path, identity: ProjectIdentity) -> str:
+    """That a file names a project which nobody has confirmed here; said once for each name.
+
+    Args:
+        place: git's common directory, or a folder outside a repository.
+    """
+    from dolmen.client import trust
+
+    if not identity.unconfirmed:
+        return ""
+    try:
+        name = places.name_of("unconfirmed", os.path.normcase(place), identity.unconfirmed)
+        file = places.folder("repositories") / name
+        if file.exists():
+            return ""
+        places.write_private(file, identity.unconfirmed.encode() + b"\n")
+    except OSError:
+        return ""
+    return trust.notice(identity)

@@ -42,8 +42,8 @@ class Run:
     memory: Callable[[], Memory]
     """Opened only by the events that need it."""
     identity: Callable[[Path], ProjectIdentity]
-    renamed: Callable[[ProjectIdentity], str]
-    """What to tell the person when the repository last looked at had another identity; empty for nothing."""
+    notice: Callable[[Path, ProjectIdentity], str]
+    """What to tell the person, once, of the identity of a directory; empty for nothing."""
     refs: Callable[[Callable[[], Memory], Path, ProjectIdentity], None]
     """Checks the code references of a project within its own time."""
     complain: Callable[[str], None]
@@ -103,7 +103,8 @@ class Run:
         if event.session and (identity.project or not session.bound):
             facts = {"client": self.adapter.client, "session": event.session, "directory": str(directory)}
             self._add(written, "bind", **facts, project=identity.project, parents=list(identity.parents))
-        return identity, _joined(warning, self.renamed(identity))
+        # Told once, so only where it can be shown.
+        return identity, _joined(warning, self.notice(directory, identity) if event.kind == "start" else "")
 
     def _context(self, identity: ProjectIdentity) -> str:
         from dolmen.client.hook.framing import framed

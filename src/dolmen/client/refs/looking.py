@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from dolmen.client.refs.repository import Entry, GitError, OutOfTime, Repository
+from dolmen.client.refs.repository import ABSENT, Entry, GitError, OutOfTime, Repository
 from dolmen.client.symbols import SCHEME, combined, definitions, language_of, same
 from dolmen.client.symbols.definitions import Source
 from dolmen.domain.code import Check, Target, may_define, qualified, scheme, valid_path, valid_symbol
@@ -157,6 +157,8 @@ class _Looker:
 
     def _found(self, target: Target) -> str:
         repository, path = self.repository, target.path
+        if repository.partial() and path in repository.tree():
+            raise _PassOver("unclear")  # it is there, only its contents are not
         if target.anchor_commit and repository.entries([path], target.anchor_commit):
             found = repository.renamed(path, target.anchor_commit)
         else:  # only the end of its path was said
@@ -204,7 +206,7 @@ class _Looker:
         if len(elsewhere) == 1:
             [(path, now)] = elsewhere.items()
             return _answer(target, _compared(target, now, more_allowed=False), path)
-        return _answer(target)
+        return self._gone(target)
 
     def _symbol_anywhere(self, target: Target) -> Check:
         symbol = qualified(target.symbol)
@@ -219,6 +221,8 @@ class _Looker:
             elif source is None or not source.whole:
                 unread.append(path)
         self._committed(target, places)
+        if target.anchor_commit and not hashes and not unread:
+            return self._gone(target)
         if target.anchor_commit:
             now = _compared(target, combined(hashes), more_allowed=True) if hashes else ""
             if unread and now != target.anchor_hash:
@@ -229,6 +233,14 @@ class _Looker:
         if not places or len(places) > PLACES:
             return _answer(target)
         return _answer(target, combined(hashes), places[0])
+
+    def _gone(self, target: Target) -> Check:
+        """Nowhere, unless it stands in a file that is not here."""
+        if self.repository.partial() and any(
+            entry.size == ABSENT and may_define(path) for path, entry in self.repository.tree().items()
+        ):
+            raise _PassOver("unclear")
+        return _answer(target)
 
     def _candidates(self, name: str) -> Iterator[tuple[str, Source | None]]:
         """Source files that mention a name."""

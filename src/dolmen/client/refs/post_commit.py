@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dolmen.client.git import environment
+from dolmen.client.git import call
 from dolmen.domain.errors import DolmenError
 
 _FROM = "# >>> dolmen: keeps memory true to the code; `dolmen refs hook --remove` takes this out"
@@ -37,6 +37,7 @@ def file(directory: Path) -> Path:
     return hooks / "post-commit"
 
 
+_PATIENCE = 10.0
 _QUESTIONS = (
     ("--show-toplevel",),
     ("--git-common-dir",),
@@ -45,10 +46,10 @@ _QUESTIONS = (
 
 
 def _asked(directory: Path, *question: str) -> Path | None:
-    done = subprocess.run(
-        ["git", "-C", str(directory), "rev-parse", *question],
-        capture_output=True, stdin=subprocess.DEVNULL, env=environment(), check=False,
-    )  # fmt: skip
+    try:
+        done = call(directory, "rev-parse", *question, seconds=_PATIENCE, hooks_path=True)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
     said = done.stdout.decode("utf-8", "surrogateescape").rstrip("\r\n")
     return (directory / said).resolve() if done.returncode == 0 and said else None
 

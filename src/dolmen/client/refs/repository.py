@@ -9,16 +9,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dolmen.client.git import environment
+from dolmen.client.git import call, filters_off
 
 PATIENCE = 10.0
 """Seconds that one question to git may take where nothing else limits it."""
 _PATHS = 100
 """Paths on one command line; of more, all are asked for."""
-_HARMLESS = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
-"""No repository whose settings came along as files of another one, and no program that settings name as a watcher:
-either way, looking at what somebody else wrote would run it."""
+_OWN_DIFF = ("--no-ext-diff", "--no-textconv")
 _LARGEST = 1 << 20
+ABSENT = 1 << 62
+"""The size of a file whose contents are not here, in a partial clone: too large to be read."""
 _FEW = 8
 """Words that git is asked for one by one."""
 _AT_ONCE = 200
@@ -75,6 +75,8 @@ class Repository:
     _tree: dict[str, Entry] | None = None
     _submodules: tuple[str, ...] | None = None
     _renames: dict[str, dict[str, str]] = field(default_factory=dict)
+    _partial: bool | None = None
+    _filters_off: dict[str, str] | None = None
 
     def entries(self, paths: Iterable[str], commit: str = "") -> dict[str, Entry]:
         """Files at the commit (by default the one that is checked out), symbolic links inside it followed; what is not
@@ -107,7 +109,7 @@ class Repository:
         committed = self.entries(new)
         asked = ("--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
         some = ("--", *new) if len(new) <= _PATHS else ()
-        said = self._say("--literal-pathspecs", "status", *asked, *some) if new else b""
+        said = self._say("--literal-pathspecs", "status", *asked, *some, settings=self._unfiltered()) if new else b""
         touched = {entry[3:] for entry in said.decode("utf-8", "surrogateescape").split("\0") if len(entry) > 3}
         for path in new:
             self._dirty[path] = path in touched or (path not in committed and (self.root / path).exists())
@@ -149,15 +151,23 @@ class Repository:
                 facts, _, path = line.partition("\t")
                 mode, kind, blob, size = facts.split()
                 if kind == "blob" and mode != _LINK:
-                    self._tree[path] = Entry(blob, int(size))
+                    self._tree[path] = Entry(blob, int(size) if size.isdigit() else ABSENT)
         return self._tree
+
+    def partial(self) -> bool:
+        """Whether the contents of files may not be here, in a clone that gets them only when they are needed."""
+        if self._partial is None:
+            asked = ("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
+            self._partial = self._fine(*asked)
+        return self._partial
 
     def mentioning(self, names: Collection[str], within: Callable[[str], bool]) -> dict[str, list[str]]:
         """Files that have each of the words, by the word; only those whose path is `within`."""
         found: dict[str, list[str]] = {name: [] for name in names}
         if len(found) <= _FEW:
             for name in found:
-                said = self._say("grep", "-l", "-w", "-F", "-I", "-z", "-e", name, self.head, "--", fails=True)
+                asked = ("--no-textconv", "-l", "-w", "-F", "-I", "-z", "-e", name, self.head, "--")
+                said = self._say("grep", *asked, fails=True)
                 paths = [place.partition(":")[2] for place in said.decode("utf-8", "surrogateescape").split("\0")]
                 found[name] = [path for path in paths if path and within(path)]
             return found
@@ -173,7 +183,7 @@ class Repository:
     def renamed(self, path: str, since: str) -> str | None:
         """Where a file that was at a path at an earlier commit is now, as far as git sees it; None when it is gone."""
         if since not in self._renames:  # all at once, when a whole folder was moved
-            asked = ("--no-ext-diff", "-M", f"-l{_PAIRS}", "--diff-filter=R", "--name-status", "-z")
+            asked = (*_OWN_DIFF, "-M", f"-l{_PAIRS}", "--diff-filter=R", "--name-status", "-z")
             self._renames[since] = _moves(self._say("diff", *asked, since, self.head))
         return self._renames[since].get(path) or self._renamed_by_steps(path, since)
 
@@ -182,13 +192,13 @@ class Repository:
         seen = {path}
         for _ in range(10):
             said = self._say(
-                "--literal-pathspecs", "log", "-1", "--diff-filter=D", "--no-renames", "--format=%H",
+                "--literal-pathspecs", "log", *_OWN_DIFF, "-1", "--diff-filter=D", "--no-renames", "--format=%H",
                 f"{since}..{self.head}", "--", path,
             )  # fmt: skip
             commit = said.decode().strip()
             if not commit:
                 return None
-            asked = ("-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-commit-id")
+            asked = (*_OWN_DIFF, "-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-commit-id")
             path, since = _moves(self._say("diff-tree", *asked, commit)).get(path, ""), commit
             if not path or path in seen:
                 return None
@@ -219,26 +229,28 @@ class Repository:
         given = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         return self._say("cat-file", how, "--follow-symlinks", given=given)
 
-    def _say(self, *question: str, given: bytes = b"", fails: bool = False) -> bytes:
+    def _unfiltered(self) -> dict[str, str]:
+        if self._filters_off is None:
+            self._filters_off = filters_off(self.root, self.clock.left())
+        return self._filters_off
+
+    def _say(
+        self, *question: str, given: bytes = b"", fails: bool = False, settings: Mapping[str, str] | None = None
+    ) -> bytes:
         """git's answer; with `fails`, also when it ends with an error."""
-        done = self._run(question, given)
+        done = self._run(question, given, settings)
         if done.returncode != 0 and not fails:
             raise GitError(question[0], done.stderr)
         return done.stdout
 
     def _fine(self, *question: str) -> bool:
-        return self._run(question, b"").returncode == 0
+        return self._run(question).returncode == 0
 
-    def _run(self, question: Sequence[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
+    def _run(
+        self, question: Sequence[str], given: bytes = b"", settings: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
         try:
-            return subprocess.run(
-                ["git", *_HARMLESS, "-C", str(self.root), *question],
-                input=given,
-                capture_output=True,
-                timeout=self.clock.left(),
-                env=environment() | {"GIT_NO_LAZY_FETCH": "1"},
-                check=False,
-            )
+            return call(self.root, *question, seconds=self.clock.left(), given=given, settings=settings)
         except subprocess.TimeoutExpired as error:
             raise OutOfTime from error
         except OSError as error:

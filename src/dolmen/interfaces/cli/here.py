@@ -127,10 +127,37 @@ class Here:
     def identity(self) -> ProjectIdentity:
         """The default project and, inside a submodule, those around it."""
         if not self._identity:
-            from dolmen.client.workplace import default_project
-
-            self._identity.append(default_project(self.settings.project, Path.cwd()))
+            self._identity.append(self.project_of(Path.cwd()))
         return self._identity[0]
+
+    def project_of(self, directory: Path) -> ProjectIdentity:
+        """The project of a directory. When a file there names one that nobody has confirmed, a person at the terminal
+        is asked, once; everybody else is told.
+
+        Raises:
+            DolmenError: `invalid-project`.
+        """
+        from dolmen.client import git, trust
+        from dolmen.client.workplace import default_project
+
+        identity = default_project(self.settings.project, directory)
+        if identity.unconfirmed is None:
+            return identity
+        place, _ = git.trusting(directory)
+        if not self.asks or trust.answered(place, identity.unconfirmed) is not None:
+            self.out.warn(trust.notice(identity))
+            return identity
+        question = (
+            f"A .dolmen file in this folder names the project {identity.unconfirmed}. Should sessions here read and "
+            f"write its memory, instead of that of {identity.project or 'no project'}?"
+        )
+        trust.answer(place, identity.unconfirmed, click.confirm(for_terminal(question), err=True))
+        return default_project(self.settings.project, directory)
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody is there to answer."""
+        return not self.out.as_json and sys.stdin.isatty() and sys.stderr.isatty()
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Asks before something is destroyed.

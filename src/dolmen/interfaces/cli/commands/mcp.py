@@ -22,6 +22,7 @@ def mcp(here: Here, project: str | None, agent: str | None, mode: Any, toolset: 
 
     Clients start this themselves; `dolmen serve` prints their configuration.
     """
+    from dolmen.client import trust
     from dolmen.client.workplace import Workplace
     from dolmen.interfaces.cli import logs
     from dolmen.interfaces.mcp import stdio
@@ -31,7 +32,8 @@ def mcp(here: Here, project: str | None, agent: str | None, mode: Any, toolset: 
     settings = here.settings
     logs.configure(settings)
     place = Workplace(settings.project, Path.cwd())
-    place.project()  # a wrong name is told to whoever starts this, not to the agent
+    if notice := trust.notice(place.project()):  # as a wrong name, told to whoever starts this, not to the agent
+        here.out.warn(notice)
     with here.app(models=True, create=True) as app:
         actor = local_actor(app.runtime, agent=settings.agent, mode=settings.mode, toolset=settings.toolset)
         stdio.run(

@@ -46,7 +46,7 @@ def which(here: Here) -> None:
 
     The same that `dolmen mcp` takes when it is started here.
     """
-    from dolmen.client import git
+    from dolmen.client import git, trust
     from dolmen.client.workplace import default_project
 
     identity = default_project(here.settings.project, Path.cwd())
@@ -55,9 +55,9 @@ def which(here: Here) -> None:
         why = "git is not installed, so nothing could be asked."
     lines = [identity.project or "user", here.out.dim(why)]
     lines += [here.out.dim(f"inside {parent}") for parent in identity.parents]
-    here.out.result(
-        {"project": identity.project, "source": identity.source, "why": why, "parents": list(identity.parents)}, lines
-    )
+    lines += [notice] if (notice := trust.notice(identity)) else []
+    value = {"project": identity.project, "source": identity.source, "why": why, "parents": list(identity.parents)}
+    here.out.result({**value, "unconfirmed": identity.unconfirmed}, lines)
 
 
 @project.command()
@@ -66,9 +66,10 @@ def which(here: Here) -> None:
 def use(here: Here, name: str) -> None:
     """Name the project of this repository in a `.dolmen` file, or in its `.dolmen.toml` where it has one.
 
-    Commit the file, and every clone and worktree is that project (it wins over the git remote).
+    Commit the file, and every clone and worktree is that project (it wins over the git remote), on machines where the
+    person has confirmed it: `dolmen project trust`. Here you have by this.
     """
-    from dolmen.client import git
+    from dolmen.client import git, trust
     from dolmen.domain.identity import normalize_project
 
     identity = normalize_project(name)
@@ -84,7 +85,36 @@ def use(here: Here, name: str) -> None:
         raise DolmenError(
             "invalid-argument", f"{file} cannot be written: {error}.", "Choose another directory."
         ) from error
+    trust.answer(git.trusting(folder)[0], identity, True)
     here.out.result({"project": identity, "file": str(file)}, [f"{identity}", here.out.dim(f"said in {file}")])
+
+
+@project.command("trust")
+@click.argument("directory", type=click.Path(exists=True, file_okay=False), default=".")
+@click.option("--remove", is_flag=True, help="Follow the file no longer.")
+@command
+def trust_(here: Here, directory: str, remove: bool) -> None:
+    """Let the `.dolmen` file of a checkout name its project on this machine.
+
+    Whoever wrote the file names the project whose memory sessions there read and write. Until you confirm it, the git
+    remote names the project. It holds for the named project only, in all worktrees of the repository.
+    """
+    from dolmen.client import git, trust
+
+    place, named = git.trusting(Path(directory))
+    if remove:
+        before = trust.withdraw(place)
+        said = f"No longer confirmed: {', '.join(before)}." if before else "Nothing was confirmed for it."
+        here.out.result({"place": str(place), "withdrawn": list(before)}, [said])
+        return
+    if named is None:
+        raise DolmenError(
+            "not-found",
+            f"No .dolmen file in {Path(directory).resolve()} or above it names a project.",
+            "`dolmen project use NAME` writes one; `dolmen project which` says which project it is without.",
+        )
+    trust.answer(place, named, True)
+    here.out.result({"place": str(place), "project": named}, [f"{named} is the project of this checkout from now on."])
 
 
 @project.command()

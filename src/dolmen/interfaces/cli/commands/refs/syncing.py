@@ -45,13 +45,12 @@ def sync(here: Here, directory: str, project: str | None, url: str | None, secon
     store itself. Files with uncommitted changes are not anchored, and an older or diverged checkout says nothing.
     """
     from dolmen.client import refs
-    from dolmen.client.workplace import default_project
 
     here.flag(url=url)
     place = Path(directory)
-    named = project or default_project(here.settings.project, place).project
+    named = project or here.project_of(place).project
     if named is None:
-        raise DolmenError("invalid-project", f"{place.resolve()} is no project.", "Call it inside a git repository.")
+        raise DolmenError("not-found", f"{place.resolve()} is in no git repository.", "Call it inside a checkout.")
     with _desk(here) as desk:
         done = refs.sync(desk, place, named, seconds)
     if not quiet:

@@ -9,8 +9,10 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dolmen.client import trust
+from dolmen.client.git.calling import call
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.identity import ProjectIdentity, RepositoryFacts, identify, normalize_project
+from dolmen.domain.identity import ProjectIdentity, RepositoryFacts, identify, normalize_project, override_project
 
 TIMEOUT = 2.0
 """Seconds that one question to git may take; a slower answer counts as none."""
@@ -22,8 +24,6 @@ KEPT_FILE = "dolmen-project"
 
 _OVERRIDE_LIMIT = 64 * 1024
 _MOST_SUPERPROJECTS = 5
-# A hook runs with these set, and they would make git answer for another directory.
-_MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
 
 
 def project(directory: Path) -> ProjectIdentity:
@@ -65,14 +65,17 @@ class Places:
 
 def places(directory: Path) -> Places:
     """What `git rev-parse` says; never raises."""
-    directory = _existing(directory)
+    return _places(_standing(directory))
+
+
+def _places(git: _Git) -> Places:
     asked = ("--git-common-dir", "--is-shallow-repository", "--show-toplevel", "--show-superproject-working-tree")
     # A bare repository answers the first two and refuses the third.
-    lines = _said(directory, "rev-parse", *asked)[1].splitlines()
+    lines = git.said("rev-parse", *asked)[1].splitlines()
     if len(lines) < 2:
         return Places()
     return Places(
-        common=(directory / lines[0]).resolve(),
+        common=(git.directory / lines[0]).resolve(),
         toplevel=Path(lines[2]) if len(lines) > 2 else None,
         around=Path(lines[3]) if len(lines) > 3 else None,
         shallow=lines[1] == "true",
@@ -82,34 +85,45 @@ def places(directory: Path) -> Places:
 def facts(directory: Path, depth: int = 0) -> RepositoryFacts:
     """What git and the files say about a directory; a directory in no repository has only its `.dolmen` file."""
     directory = _existing(directory)
-    found = places(directory)
+    git = _standing(directory)
+    found = _places(git)
+    override = _override(directory, found.toplevel or (directory if found.common else None))
+    confirmed = trust.confirmed(found.common or override.file.parent) if override else ()
     if found.common is None:
-        return RepositoryFacts(override=_override(directory, None))
-    remotes = _remotes(directory)
+        return RepositoryFacts(override=override.text if override else None, confirmed=confirmed)
+    remotes = _remotes(git)
     kept = _kept(found.common)
     around = found.around if depth < _MOST_SUPERPROJECTS else None
     return RepositoryFacts(
         remotes=remotes,
-        tracked_remote=_tracked(directory) if len(remotes) > 1 else None,
+        tracked_remote=_tracked(git) if len(remotes) > 1 else None,
         common_dir=found.common.as_posix(),
         toplevel=found.toplevel.as_posix() if found.toplevel else None,
-        root_commits=() if kept or found.shallow or _named_by(remotes) else _roots(directory),
+        root_commits=() if kept or found.shallow or _named_by(remotes) else _roots(git),
         kept_identity=kept,
         fresh_id=secrets.token_hex(16),
-        override=_override(directory, found.toplevel or directory),
+        override=override.text if override else None,
+        confirmed=confirmed,
         superproject=facts(around, depth + 1) if around else None,
     )
+
+
+def trusting(directory: Path) -> tuple[Path, str | None]:
+    """For which place a person confirms a project, and which one the files there name; None when they name none.
+
+    Raises:
+        DolmenError: `invalid-project`.
+    """
+    directory = _existing(directory)
+    found = places(directory)
+    override = _override(directory, found.toplevel or (directory if found.common else None))
+    place = found.common or (override.file.parent if override else directory)
+    return place, override_project(override.text) if override else None
 
 
 def installed() -> bool:
     """Whether there is a git to ask."""
     return shutil.which("git") is not None
-
-
-def environment() -> dict[str, str]:
-    """The variables under which git answers about the directory that it is asked about, and changes nothing."""
-    kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
-    return kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
 def _existing(directory: Path) -> Path:
@@ -120,32 +134,47 @@ def _existing(directory: Path) -> Path:
     return directory
 
 
-def _ask(directory: Path, *question: str) -> str | None:
-    """git's answer without its last line break; None when it refuses, is missing or takes too long."""
-    fine, answer = _said(directory, *question)
-    return answer if fine else None
+@dataclass(frozen=True, slots=True)
+class _Git:
+    """git, asked from a directory."""
+
+    directory: Path
+    bare: bool = False
+    """Whether a bare repository around the directory counts."""
+
+    def ask(self, *question: str) -> str | None:
+        """The answer without its last line break; None when it refuses, is missing or takes too long."""
+        fine, answer = self.said(*question)
+        return answer if fine else None
+
+    def said(self, *question: str) -> tuple[bool, str]:
+        """Whether git did what it was asked, and what it said until then."""
+        try:
+            answer = call(self.directory, *question, seconds=TIMEOUT, bare=self.bare)
+        except (OSError, subprocess.TimeoutExpired):
+            return False, ""
+        return answer.returncode == 0, answer.stdout.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
-def _said(directory: Path, *question: str) -> tuple[bool, str]:
-    """Whether git did what it was asked, and what it said until then."""
-    try:
-        answer = subprocess.run(
-            ["git", "-C", str(directory), *question],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=TIMEOUT,
-            env=environment(),
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False, ""
-    return answer.returncode == 0, answer.stdout.decode("utf-8", "surrogateescape").rstrip("\r\n")
+def _standing(directory: Path) -> _Git:
+    """From where to ask about a directory. A folder of a checkout that looks like a bare repository is a folder, or a
+    checkout could bring along a repository that calls itself any project."""
+    directory = _existing(directory)
+    above = (directory, *directory.parents)
+    for place in above:
+        if (place / ".git").exists():
+            break
+        if (place / "HEAD").exists() and (place / "objects").is_dir() and (place / "refs").is_dir():
+            around = next((each for each in place.parents if (each / ".git").exists()), None)
+            carried = around is not None and not place.is_relative_to(around / ".git")
+            return _Git(place.parent) if carried else _Git(directory, bare=True)
+    return _Git(directory)
 
 
-def _remotes(directory: Path) -> tuple[tuple[str, str], ...]:
+def _remotes(git: _Git) -> tuple[tuple[str, str], ...]:
     """Names and fetch URLs, as git rewrites them (`url.<base>.insteadOf`)."""
     found: dict[str, str] = {}
-    for line in (_ask(directory, "remote", "-v") or "").splitlines():
+    for line in (git.ask("remote", "-v") or "").splitlines():
         name, tab, rest = line.partition("\t")
         url, _, what = rest.rpartition(" ")
         if tab and what == "(fetch)":
@@ -163,27 +192,33 @@ def _named_by(remotes: tuple[tuple[str, str], ...]) -> bool:
     return False
 
 
-def _tracked(directory: Path) -> str | None:
-    branch = _ask(directory, "symbolic-ref", "--quiet", "--short", "HEAD")
-    return _ask(directory, "config", "--get", f"branch.{branch}.remote") if branch else None
+def _tracked(git: _Git) -> str | None:
+    branch = git.ask("symbolic-ref", "--quiet", "--short", "HEAD")
+    return git.ask("config", "--get", f"branch.{branch}.remote") if branch else None
 
 
-def _roots(directory: Path) -> tuple[str, ...]:
+def _roots(git: _Git) -> tuple[str, ...]:
     """First commits of the checked out history; of any branch when that one is empty."""
     for which in ("HEAD", "--all"):
-        if answer := _ask(directory, "rev-list", "--max-parents=0", which):
+        if answer := git.ask("rev-list", "--max-parents=0", which):
             return tuple(answer.split())
     return ()
 
 
-def _override(directory: Path, toplevel: Path | None) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Override:
+    file: Path
+    text: str
+
+
+def _override(directory: Path, toplevel: Path | None) -> _Override | None:
     """The nearest of `OVERRIDE_FILES` from the directory up to the top of its repository, or, outside one, the home."""
     last = toplevel.resolve() if toplevel else Path.home()
     place = directory.resolve()
     while True:
         for name in OVERRIDE_FILES:
             if (text := _text(place / name)) is not None:
-                return text
+                return _Override(place / name, text)
         if place in (last, place.parent):
             return None
         place = place.parent
