@@ -51,9 +51,10 @@ def test_what_is_too_long_to_compare_is_not_merged() -> None:
 
 
 def test_where_both_touch_the_same_part_mine_stays_and_every_other_change_is_there() -> None:
-    both = combine(list("abcd"), list("aXcd"), list("aYcD"))
-    assert both.clash
-    assert both.parts == tuple("aXcD")
+    for theirs, whole in (("aYcD", "aXcD"), ("aYZD", "aXZD")):
+        both = combine(list("abcd"), list("aXcd"), list(theirs))
+        assert both.clash
+        assert both.parts == tuple(whole)
 
 
 @given(PARTS, PARTS, PARTS)

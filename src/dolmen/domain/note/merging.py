@@ -83,8 +83,15 @@ def _keys(parts: Sequence[str]) -> list[str]:
 
 
 def _changes(base: Sequence[str], other: Sequence[str]) -> list[_Change]:
+    """Parts beside each other that were exchanged for as many others are a change each."""
     found = SequenceMatcher(None, _keys(base), _keys(other), autojunk=False).get_opcodes()
-    return [(a, b, tuple(other[c:d])) for tag, a, b, c, d in found if tag != "equal"]
+    out: list[_Change] = []
+    for tag, a, b, c, d in found:
+        if tag == "replace" and b - a == d - c:
+            out += [(a + n, a + n + 1, (other[c + n],)) for n in range(b - a)]
+        elif tag != "equal":
+            out.append((a, b, tuple(other[c:d])))
+    return out
 
 
 def _spaced(base: Sequence[str], *others: Sequence[str]) -> list[str]:

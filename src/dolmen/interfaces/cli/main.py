@@ -17,6 +17,7 @@ COMMANDS = {
     "hook": Entry("hook:hook", _SERVE, "Give an agent's session its context and keep what it was about."),
     "memory": Entry("memory:memory", _MEMORY, "Find, show, add, change and remove memories."),
     "note": Entry("note:note", _MEMORY, "Read, write and move notes, and folders of Markdown files."),
+    "mirror": Entry("mirror:mirror", _MEMORY, "Keep a folder of Markdown files in step with the notes, both ways."),
     "brief": Entry("brief:brief", _MEMORY, "Print the conventions that agents are given before they begin."),
     "refs": Entry("refs:refs", _MEMORY, "Keep memory true to the code: check what memories refer to."),
     "review": Entry("review:review", _MEMORY, "Decide about what agents proposed."),

@@ -158,12 +158,6 @@ class Mirroring:
         return state
 
 
-def same_scope(rt: Runtime, actor: Actor, project: str | None, scope: str) -> bool:
-    """Whether a project means a scope, also by an alias of either."""
-    with rt.store.read() as tx:
-        return scope_for(tx, actor, project) == scope_for(tx, actor, scope.removeprefix("project:"))
-
-
 def _checked(source: str) -> str:
     """The source, when it can be kept as it is.
 

@@ -1,0 +1,302 @@
+"""What has to be done so that folder and vault say the same. Nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal
+
+from dolmen.client.mirror.files import FileText, Folder, Unsteady
+from dolmen.client.mirror.names import fold, numbered, path_for, same_name
+from dolmen.client.mirror.renames import renames
+from dolmen.client.mirror.scanning import Found, Scan
+from dolmen.client.mirror.state import Entry, State
+from dolmen.client.mirror.vault import Vault
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.mirroring import NoteState, Standing
+from dolmen.markdown import merge_sources
+
+Kind = Literal[
+    "settle", "forget",  # nothing but what is known changes
+    "rename", "create", "change", "merge", "propose", "retract", "restore",  # the vault follows the folder
+    "move", "write", "add", "remove",  # the folder follows the vault
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    kind: Kind
+    entry: Entry
+    found: Found | None = None
+    file: str = ""
+    """Sha of the file."""
+    note: str = ""
+    """Sha of the note."""
+    text: str = ""
+    """What both are to say."""
+    standing: Standing | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    actions: list[Action] = field(default_factory=list)
+    refused: dict[str, DolmenError] = field(default_factory=dict)
+    """By path: files that can be no notes."""
+    passed: dict[str, str] = field(default_factory=dict)
+    """By path: left alone, and why."""
+    waiting: list[str] = field(default_factory=list)
+    """Paths whose two versions wait for a person."""
+    later: list[str] = field(default_factory=list)
+    """Paths that are being written just now."""
+    missing: set[str] = field(default_factory=set)
+    """Notes whose files were not found."""
+
+    def number(self, kind: Kind) -> int:
+        return sum(action.kind == kind for action in self.actions)
+
+
+@dataclass(slots=True)
+class Planner:
+    folder: Folder
+    state: State
+    vault: Vault
+    scan: Scan
+    standing: dict[str, Standing]
+    steady: Callable[[Found], bool] = lambda found: True
+    """Whether nobody writes a file just now."""
+    missed: Collection[str] | None = None
+    """Notes whose files were missing at the last look too; None to believe the first one."""
+    done: Plan = field(default_factory=Plan)
+    _tracked: dict[str, Entry] = field(default_factory=dict)
+    _renamed: set[str] = field(default_factory=set)
+    _planned: set[str] = field(default_factory=set)
+
+    def plan(self) -> Plan:
+        self._tracked = dict(self.state.entries)
+        self.done.passed |= self.scan.passed
+        fresh = self._follow()
+        for entry in self._tracked.values():
+            found = self.scan.files.get(same_name(entry.path))
+            if found is None:
+                self._gone(entry)
+            elif not self._as_it_was(entry, found):
+                self._try(found, self._there, entry)
+        places = {same_name(each.place): each.id for each in self.standing.values() if each.id not in self._tracked}
+        for found in fresh:
+            self._try(found, self._fresh, places)
+        held = self._held(places)
+        for each in self.standing.values():
+            if each.id not in self._tracked and each.id not in held:
+                self._add(Entry(each.id, self._free(each)), each)
+        return self.done
+
+    def _held(self, places: dict[str, str]) -> set[str]:
+        """Notes whose files are there, but could not be looked at."""
+        paths = map(same_name, (*self.done.refused, *self.done.passed, *self.done.later))
+        return {id for path in paths for id in (self.state.shared.get(path), places.get(path)) if id is not None}
+
+    def _act(self, kind: Kind, entry: Entry, found: Found | None = None, **more: str) -> None:
+        standing = self.standing.get(entry.id)
+        self.done.actions.append(Action(kind, entry, found, standing=standing, **more))
+
+    # --------------------------------------------------------------------------------------------------------- renames
+    def _follow(self) -> list[Found]:
+        """Gives entries the new paths of their files; the files that are left are new."""
+        known = {same_name(entry.path) for entry in self._tracked.values()}
+        fresh = [found for path, found in self.scan.files.items() if path not in known]
+        missing = [e for e in self._tracked.values() if e.file and same_name(e.path) not in self.scan.files]
+        moved = renames(missing, fresh, self.state.shared, self._text, self._before)
+        for id, found in moved.items():
+            before = self._tracked[id]
+            self._tracked[id] = entry = before.but(path=found.path)
+            self._renamed.add(id)
+            if id in self.standing:
+                self._act("rename", entry, found)
+        taken = {found.path for found in moved.values()}
+        return [found for found in fresh if found.path not in taken]
+
+    def _text(self, found: Found) -> str | None:
+        try:
+            return self.folder.read(found.path).text if self.steady(found) else None
+        except (DolmenError, Unsteady):
+            return None
+
+    def _before(self, entry: Entry) -> str | None:
+        return self.vault.source(entry.id, entry.base) if entry.base else None
+
+    # --------------------------------------------------------------------------------------------------- known files
+    def _as_it_was(self, entry: Entry, found: Found) -> bool:
+        """Whether neither side was touched since both said the same."""
+        now = self.standing.get(entry.id)
+        return (
+            now is not None
+            and entry.mark == found.mark
+            and (entry.version, entry.changed_at, entry.place) == (now.version, now.changed_at, now.place)
+            and not entry.proposal
+            and not entry.next
+        )
+
+    def _gone(self, entry: Entry) -> None:
+        """The file is not there."""
+        now = self.standing.get(entry.id)
+        if self.scan.hides(entry.path) or self.folder.exists(entry.path):
+            self.done.passed.setdefault(same_name(entry.path), "another file has its name on this file system")
+            return
+        if now is None:
+            note = self.vault.read(entry.id)
+            if note is None or not note.live:
+                self._act("forget", entry)
+            return
+        if not entry.file:
+            self._add(entry, now)
+            return
+        self.done.missing.add(entry.id)
+        if self.missed is not None and entry.id not in self.missed:
+            self.done.later.append(entry.path)
+        elif (entry.version, entry.changed_at) == (now.version, now.changed_at):
+            self._act("retract", entry, note=entry.base)
+        else:
+            note = self.vault.read(entry.id)
+            if note is not None and note.live and note.sha == entry.base:
+                self._act("retract", entry, note=note.sha)
+            elif note is not None and note.live:
+                self._add(entry.but(file="", base="", mark=None), now)
+
+    def _try(self, found: Found, look: Callable[..., None], argument: object) -> None:
+        """Looks at a file; one that can be no note is refused and leaves the others alone."""
+        try:
+            if not self.steady(found):
+                raise Unsteady(found.path)
+            look(found, argument)
+        except Unsteady:
+            self.done.later.append(found.path)
+        except DolmenError as error:
+            if error.code in ("store-busy", "unavailable", "internal"):
+                raise
+            self.done.refused[found.path] = error
+
+    def _there(self, found: Found, entry: Entry) -> None:
+        """A known note's file is there, and one of the two may have changed."""
+        file = self._sha(entry, found)
+        note = self.vault.read(entry.id)
+        if note is None:
+            self._purged(entry, found, file)
+        elif not note.live:
+            self._buried(entry, found, file)
+        elif entry.id not in self.standing:
+            self.done.passed[found.path] = "its note belongs to another project now"
+        else:
+            if not self._place(entry, found, note):
+                self._compare(self._arrived(entry, file, note), found, file, note)
+
+    def _sha(self, entry: Entry, found: Found) -> str:
+        return entry.seen if entry.mark == found.mark and entry.seen else self._read(found).sha
+
+    def _read(self, found: Found) -> FileText:
+        text = self.folder.read(found.path)
+        if text.mark != found.mark:
+            raise Unsteady(found.path)
+        return text
+
+    def _arrived(self, entry: Entry, file: str, note: NoteState) -> Entry:
+        """The entry after a run that was killed: what it was writing got there, or did not."""
+        if entry.next and self.vault.source(entry.id, entry.next) is not None:
+            if entry.next == entry.seen:
+                return entry.but(file=entry.next, base=entry.next, next="")
+            if file == entry.seen:  # both versions are in what the note says
+                return entry.but(file=file, base=note.sha, next="")
+        if not entry.base and not entry.proposal and entry.version == note.standing.version:
+            return entry.but(file=note.sha, base=note.sha)  # the file was just made of this version
+        return entry.but(next="")
+
+    def _compare(self, entry: Entry, found: Found, file: str, note: NoteState) -> None:
+        if file == note.sha:
+            self._act("settle", entry, found, file=file, note=note.sha)
+        elif entry.proposal and file == entry.seen:
+            self._decided(entry, found, file, note)
+        elif file == entry.file:
+            self._act("write", entry, found, file=file, note=note.sha)
+        elif note.sha == entry.base == entry.file:
+            self._act("change", entry, found, file=file, note=note.sha)
+        else:
+            self._reconcile(entry, found, file, note)
+
+    def _decided(self, entry: Entry, found: Found, file: str, note: NoteState) -> None:
+        """Both sides changed the same blocks, and the file's version was proposed."""
+        if self.vault.proposal(entry.proposal) != "pending":
+            self._act("write", entry, found, file=file, note=note.sha)
+        elif note.sha == entry.against:
+            self.done.waiting.append(found.path)
+        else:
+            self._reconcile(entry, found, file, note)
+
+    def _reconcile(self, entry: Entry, found: Found, file: str, note: NoteState) -> None:
+        """Both sides changed since they said the same."""
+        base = self.vault.source(entry.id, entry.base) if entry.base else None
+        own = self._read(found).text
+        both = None if base is None else merge_sources(base, own, note.source)
+        kind: Kind = "merge" if both is not None and not both.clash else "propose"
+        self._act(kind, entry, found, file=file, note=note.sha, text=own if both is None else both.source)
+
+    def _purged(self, entry: Entry, found: Found, file: str) -> None:
+        """The vault has no such note: it was destroyed for good, or never made."""
+        if not entry.base:
+            self._act("create", entry, found, file=file)
+        elif file == entry.file:
+            self._act("remove", entry, found, file=file)
+        else:
+            self.done.passed[found.path] = "its note was purged, and it says something else now: rename it to keep it"
+
+    def _buried(self, entry: Entry, found: Found, file: str) -> None:
+        """The note was deleted. A file that says nothing new goes too."""
+        if file == entry.file or self.vault.source(entry.id, file) is not None:
+            self._act("remove", entry, found, file=file)
+        else:
+            self._act("restore", entry, found, file=file)
+
+    def _place(self, entry: Entry, found: Found, note: NoteState) -> bool:
+        """A moved note takes its file along, unless somebody renamed that one; what else changed comes next."""
+        place = note.standing.place
+        if place == entry.place or not entry.place or entry.id in self._renamed:
+            return False
+        if fold(path_for(place, entry.id)) == fold(entry.path):
+            return False
+        self._act("move", entry, found, text=self._free(note.standing), note=note.sha)
+        self.done.later.append(found.path)
+        return True
+
+    # ------------------------------------------------------------------------------------------------------- new ones
+    def _fresh(self, found: Found, places: dict[str, str]) -> None:
+        """A file that no known note has."""
+        text = self._read(found)
+        path = same_name(found.path)
+        id = self.state.shared.get(path)
+        if id is None or id in self._tracked:
+            id = places.get(path)
+        note = None if id is None else self.vault.read(id)
+        entry = Entry(id or "", found.path)
+        if id is not None:
+            self._tracked[id] = entry
+        if note is None:
+            self._act("create", entry, found, file=text.sha)
+        elif not note.live:
+            self._buried(entry, found, text.sha)
+        elif entry.id not in self.standing:
+            self.done.passed[found.path] = "its note belongs to another project"
+        elif note.sha != text.sha and self.vault.source(entry.id, text.sha) is not None:
+            self._act("write", entry.but(file=text.sha), found, file=text.sha, note=note.sha)
+        else:
+            self._compare(entry, found, text.sha, note)
+
+    def _add(self, entry: Entry, standing: Standing) -> None:
+        known = entry.but(version=standing.version, changed_at=standing.changed_at, place=standing.place)
+        self._act("add", known)
+
+    def _free(self, standing: Standing) -> str:
+        """A path for a note's file that nothing else has, also where case makes no difference."""
+        wanted = path_for(standing.place, standing.id)
+        paths = (wanted if n == 1 else numbered(wanted, n) for n in count(1))
+        path = next(each for each in paths if fold(each) not in self.scan.taken and fold(each) not in self._planned)
+        self._planned.add(fold(path))
+        return path

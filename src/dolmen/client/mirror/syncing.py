@@ -1,0 +1,210 @@
+"""Keeps a folder and a vault in step: once, or as long as it is watched."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dolmen.client.mirror.acting import Acting
+from dolmen.client.mirror.files import Folder, prepare
+from dolmen.client.mirror.lock import locked
+from dolmen.client.mirror.planning import Action, Kind, Plan, Planner
+from dolmen.client.mirror.scanning import Found, scan
+from dolmen.client.mirror.state import State, load
+from dolmen.client.mirror.vault import Vault
+from dolmen.domain.errors import DolmenError
+
+_ROUNDS = 4
+"""Looks at most in a single run: what moved on meanwhile is taken with the next one."""
+_STEADY = 1_000_000_000
+"""Nanoseconds that a file has to stand still before it is taken while somebody may be typing."""
+_FEW, _SHARE = 5, 0.2
+"""So many files or notes may go at once, or that share of all; above both, somebody is asked."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What one run did, or would do."""
+
+    counts: Counter[Kind] = field(default_factory=Counter)
+    done: list[tuple[Kind, str]] = field(default_factory=list)
+    """What changed on either side, with its path."""
+    refused: dict[str, DolmenError] = field(default_factory=dict)
+    passed: dict[str, str] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
+    later: list[str] = field(default_factory=list)
+
+    def add(self, action: Action) -> None:
+        self.counts[action.kind] += 1
+        if action.kind not in ("settle", "forget"):
+            self.done.append((action.kind, action.text if action.kind == "move" else action.entry.path))
+
+
+@dataclass(slots=True)
+class Mirror:
+    """A folder that is opened for one process."""
+
+    folder: Folder
+    state: State
+    vault: Vault
+    clock: Callable[[], int] = time.time_ns
+    """Nanoseconds, as the times of files are."""
+    _missed: set[str] = field(default_factory=set)
+
+    def sync(
+        self, *, force: bool = False, progress: Callable[[int, int | None], None] = lambda done, total: None
+    ) -> Report:
+        """Brings both sides in step.
+
+        Raises:
+            DolmenError: `conflict` when so much would go that somebody should look first; nothing was done then.
+        """
+        report = Report()
+        for _ in range(_ROUNDS):
+            planned = self._plan(watching=False)
+            self._do(planned, report, force=force, progress=progress)
+            if not report.later:
+                break
+        return report
+
+    def rehearse(self) -> Report:
+        """What `sync` would do; nothing is written on either side."""
+        planned = self._plan(watching=False)
+        report = Report(refused=planned.refused, passed=planned.passed, waiting=planned.waiting, later=planned.later)
+        for action in planned.actions:
+            report.add(action)
+        return report
+
+    def step(self, *, force: bool = False) -> Report:
+        """One look while watching: files that somebody is writing are left for the next, and a file that is missing has
+        to be missing twice, since many editors save by taking the old one away."""
+        report = Report()
+        planned = self._plan(watching=True)
+        self._missed = planned.missing
+        self._do(planned, report, force=force)
+        return report
+
+    def _plan(self, *, watching: bool) -> Plan:
+        self.state.read_shared()
+        found = scan(self.folder.root)
+        planner = Planner(
+            self.folder,
+            self.state,
+            self.vault,
+            found,
+            {each.id: each for each in self.vault.standing()},
+            steady=self._stands if watching else lambda found: True,
+            missed=self._missed if watching else None,
+        )
+        return planner.plan()
+
+    def _do(
+        self,
+        planned: Plan,
+        report: Report,
+        *,
+        force: bool,
+        progress: Callable[[int, int | None], None] = lambda done, total: None,
+    ) -> None:
+        if not force:
+            _ask(planned, len(self.state.entries))
+        report.refused, report.passed, report.waiting = planned.refused, planned.passed, planned.waiting
+        number = len(planned.actions)
+
+        def told(action: Action) -> None:
+            report.add(action)
+            progress(sum(report.counts.values()), number)
+
+        acting = Acting(self.folder, self.state, self.vault, told, self.clock)
+        try:
+            acting.run(planned.actions)
+        finally:
+            present = {*planned.refused, *planned.passed, *planned.later, *acting.refused}
+            self.state.save(present)
+        report.refused |= acting.refused
+        report.later = [*planned.later, *acting.later]
+
+    def _stands(self, found: Found) -> bool:
+        """Whether a file has stood still for a moment."""
+        age = self.clock() - found.mark[0]
+        return age < 0 or age > _STEADY
+
+
+def _ask(planned: Plan, known: int) -> None:
+    for kind, what, how in (
+        ("retract", "files are gone", "delete their notes"),
+        ("remove", "notes are gone", "remove their files"),
+    ):
+        number = planned.number(kind)  # type: ignore[arg-type]  # two of the kinds
+        if number > 1 and (number >= known or (number > _FEW and number > known * _SHARE)):
+            raise DolmenError(
+                "conflict",
+                f"{number} of {known} {what}. Nothing was changed.",
+                f"Is the folder mounted, and the store the right one? If so, `--force` will {how}; both can be undone "
+                "note by note (`dolmen note undo`).",
+                number=number,
+            )
+
+
+@contextmanager
+def open_mirror(root: Path, vault: Vault, *, vault_id: str, scope: str) -> Iterator[Mirror]:
+    """Opens a folder for this process alone.
+
+    Raises:
+        DolmenError: `conflict` while another process mirrors it, or when it mirrors something else.
+    """
+    folder = prepare(root)
+    with locked(folder.local, root):
+        state = load(folder)
+        _refuse_other(state, vault_id, scope)
+        if (state.vault, state.scope) != (vault_id, scope):
+            state.begin(vault_id, scope)
+        try:
+            yield Mirror(folder, state, vault)
+        finally:
+            state.close()
+
+
+def rehearsal(root: Path, vault: Vault, *, vault_id: str, scope: str) -> Report:
+    """What a mirror would do. Nothing is written, not even what a mirror keeps for itself."""
+    folder = Folder(root)
+    state = load(folder)
+    _refuse_other(state, vault_id, scope)
+    return Mirror(folder, state, vault).rehearse()
+
+
+def known_scope(root: Path) -> str:
+    """The scope that a folder mirrors; empty for one that was never mirrored."""
+    return load(Folder(root)).scope
+
+
+def _refuse_other(state: State, vault: str, scope: str) -> None:
+    if state.scope not in ("", scope):
+        raise DolmenError(
+            "conflict",
+            f"This folder mirrors {state.scope.removeprefix('project:')}, not {scope.removeprefix('project:')}.",
+            f"Leave --project out, or take another folder; to start over, delete {state.folder.root / '.dolmen'}.",
+        )
+    if state.vault not in ("", vault):
+        raise DolmenError(
+            "conflict",
+            "This folder mirrors another vault.",
+            f"Name its store with --database; to make this vault its own, delete {state.folder.local}.",
+        )
+
+
+def watch(mirror: Mirror, tell: Callable[[Report], None], stop: threading.Event, every: float = 1.0) -> None:
+    """Looks again and again, until it is told to stop; it waits longer where a look takes long.
+
+    Raises:
+        DolmenError: as `Mirror.sync`.
+    """
+    while not stop.is_set():
+        begun = time.monotonic()
+        tell(mirror.step())
+        stop.wait(max(every, 4 * (time.monotonic() - begun)))

@@ -1,0 +1,189 @@
+"""`dolmen mirror`: a folder of Markdown files and the vault's notes, kept in step both ways."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.commands.memory import options
+from dolmen.interfaces.cli.exits import FAILED
+from dolmen.interfaces.cli.here import Here, command
+from dolmen.interfaces.cli.output import Output
+
+if TYPE_CHECKING:
+    from dolmen.client.mirror import Mirror, Report
+    from dolmen.domain.values import Actor
+    from dolmen.services.notes.mirroring import Mirroring
+    from dolmen.services.runtime import Runtime
+
+AGENT = "mirror"
+"""The name under which a person writes in mirrored files."""
+_LISTED = 50
+_WORDS = {
+    "create": ("new note", "new notes"),
+    "change": ("note changed", "notes changed"),
+    "rename": ("note renamed", "notes renamed"),
+    "restore": ("note restored", "notes restored"),
+    "retract": ("note deleted", "notes deleted"),
+    "add": ("new file", "new files"),
+    "write": ("file changed", "files changed"),
+    "move": ("file renamed", "files renamed"),
+    "remove": ("file removed", "files removed"),
+    "merge": ("merged", "merged"),
+    "propose": ("for review", "for review"),
+}
+"""What was done, in the order in which it is told: the vault followed the folder, the folder the vault, both."""
+_PASSING = ("store-busy", "unavailable")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--watch", "watching", is_flag=True, help="Keep them in step until Ctrl-C, with a look every second.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--force", is_flag=True, help="Also when very many files or notes are gone.")
+@options.project
+@command
+def mirror(here: Here, folder: Path, watching: bool, dry_run: bool, force: bool, project: str | None) -> None:
+    """Keep a folder of Markdown files in step with the notes, both ways.
+
+    You edit in any editor and commit to git, agents write through Dolmen. What both changed is merged block by block;
+    where both changed the same blocks, your version waits in `dolmen review` and the file stays as it is.
+
+    A renamed file stays the note that it was. A deleted file deletes its note (`dolmen note undo` brings it back).
+    Hidden folders and links are passed over, and no byte of a file changes unless its note did.
+
+    The project is the one that the folder has had so far, else this one's.
+    """
+    from dolmen.client.mirror import open_mirror, rehearsal
+
+    if watching and (dry_run or force):
+        raise DolmenError("invalid-argument", "--watch goes with neither --dry-run nor --force.", "Run once first.")
+    root = folder.absolute()
+    if dry_run:
+        here.rehearse()
+    known = _known_project(root)
+    with here.vault(in_project=not (project or known), create=True) as (rt, person):
+        notes, scope = _notes(rt, person, project, known)
+        if dry_run:
+            _show(here, rehearsal(root, notes, vault_id=person.vault, scope=scope))
+            return
+        with open_mirror(root, notes, vault_id=person.vault, scope=scope) as opened:
+            if watching:
+                _watch(here, opened)
+                return
+            progress = here.out.progress("mirroring")
+            report = opened.sync(force=force, progress=progress)
+            progress.end()
+            _show(here, report)
+
+
+def _known_project(root: Path) -> str:
+    """The project that the folder mirrors, `user` for none; empty when it mirrors nothing yet."""
+    from dolmen.client.mirror import known_scope
+
+    return known_scope(root).removeprefix("project:")
+
+
+def _notes(rt: Runtime, person: Actor, project: str | None, known: str) -> tuple[Mirroring, str]:
+    """The notes that are mirrored, and the name of their scope as the folder has it."""
+    from dolmen.services.notes.mirroring import Mirroring
+
+    actor = replace(person, agent=AGENT)
+    notes = Mirroring(rt, actor, project or known or None)
+    scope = notes.scope()
+    if known and Mirroring(rt, actor, known).scope() == scope:  # the name that it had when it was set up
+        scope = known if known == "user" else f"project:{known}"
+    return notes, scope
+
+
+# ------------------------------------------------------------------------------------------------------- telling
+def _show(here: Here, report: Report) -> None:
+    here.out.result(_plain(report), _lines(here.out, report))
+    if report.refused:
+        sys.exit(FAILED)
+
+
+def _plain(report: Report) -> dict[str, Any]:
+    return {
+        **{kind: report.counts[kind] for kind in _WORDS},  # type: ignore[index]  # they are kinds
+        "done": [{"what": kind, "path": path} for kind, path in report.done],
+        "refused": [
+            {"path": path, "code": error.code, "message": error.message} for path, error in report.refused.items()
+        ],
+        "passed": [{"path": path, "why": why} for path, why in report.passed.items()],
+        "waiting": report.waiting,
+        "later": report.later,
+    }
+
+
+def _lines(out: Output, report: Report) -> list[str]:
+    told = ((report.counts[kind], one, many) for kind, (one, many) in _WORDS.items())  # type: ignore[index]  # as above
+    counts = [f"{number} {one if number == 1 else many}" for number, one, many in told if number]
+    lines = [", ".join(counts) or "in step: nothing to do"]
+    lines += _some(out, [f"{_WORDS[kind][0]}: {path}" for kind, path in report.done])
+    lines += _some(out, [f"waits for you in `dolmen review`: {path}" for path in report.waiting])
+    lines += _some(out, [f"refused: {path}: {error.message}" for path, error in report.refused.items()])
+    lines += _some(out, [f"left alone: {path}: {why}" for path, why in report.passed.items()])
+    return lines + _some(out, [f"is being written, next time: {path}" for path in report.later])
+
+
+def _some(out: Output, lines: list[str]) -> list[str]:
+    more = len(lines) - _LISTED
+    return lines if more <= 0 else [*lines[:_LISTED], out.dim(f"… and {more} more")]
+
+
+# ------------------------------------------------------------------------------------------------------ watching
+def _watch(here: Here, opened: Mirror) -> None:
+    stop = threading.Event()
+    before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        here.out.note(f"watching {opened.folder.root}; Ctrl-C ends it")
+        _look(here, opened, _Telling(here.out), stop)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _look(here: Here, opened: Mirror, tell: Callable[[Report], None], stop: threading.Event) -> None:
+    from dolmen.client.mirror import watch
+
+    while not stop.is_set():
+        try:
+            watch(opened, tell, stop)
+        except DolmenError as error:
+            if error.code not in _PASSING:
+                raise
+            here.out.warn(f"{error.message} It is tried again.")
+            stop.wait(5)
+
+
+@dataclass(slots=True)
+class _Telling:
+    """Tells what happens while a folder is watched, each thing once: a line each, JSON lines for programs."""
+
+    out: Output
+    said: frozenset[str] = frozenset()
+
+    def __call__(self, report: Report) -> None:
+        for kind, path in report.done:
+            self._say({"what": kind, "path": path}, f"{_WORDS[kind][0]}: {path}")
+        problems = {f"refused: {path}: {error.message}": ("refused", path) for path, error in report.refused.items()}
+        problems |= {f"left alone: {path}: {why}": ("passed", path) for path, why in report.passed.items()}
+        for line, (what, path) in problems.items():
+            if line not in self.said:
+                self._say({"what": what, "path": path, "message": line}, line)
+        self.said = frozenset(problems)
+
+    def _say(self, value: dict[str, str], line: str) -> None:
+        from dolmen.interfaces.cli.visible import for_json, for_terminal
+
+        click.echo(for_json(json.dumps(value, ensure_ascii=False)) if self.out.as_json else for_terminal(line))
