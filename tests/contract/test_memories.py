@@ -203,6 +203,22 @@ def test_a_note_leaves_no_revision(desk: Desk) -> None:
         assert tx.memories.revisions("v", memory.id) == []
 
 
+def test_an_entry_is_stripped_from_a_memory_and_all_that_it_was_before(desk: Desk) -> None:
+    attrs = {"evidence": "the words of a session", "basis": "stated"}
+    memory, other = desk.add("heron", attrs=attrs), desk.add("egret", attrs=attrs)
+    changed = desk.change(desk.change(memory, text="the heron"), text="the grey heron", attrs={"basis": "stated"})
+    with desk.store.write() as tx:
+        tx.memories.strip("v", [memory.id, "nowhere"], "evidence")
+        tx.memories.strip("w", [other.id], "evidence")
+    with desk.store.read() as tx:
+        assert tx.memories.get("v", memory.id) == changed
+        past = [revision.memory for revision in tx.memories.revisions("v", memory.id)]
+        assert [(each.text, each.attrs) for each in past] == [
+            ("heron", {"basis": "stated"}), ("the heron", {"basis": "stated"}),
+        ]  # fmt: skip
+        assert tx.memories.get("v", other.id) == other, "that is another vault's"
+
+
 def test_a_purge_destroys_everything_that_hangs_on_a_memory(desk: Desk) -> None:
     memory, other = desk.add("the secret heron", tags=("a",)), desk.add("the other heron", tags=("a",))
     changed = desk.change(memory, text="the hidden heron")

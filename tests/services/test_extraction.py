@@ -372,7 +372,8 @@ def test_only_the_owner_revives_what_failed(home: House) -> None:
 def test_a_purged_session_takes_along_what_was_drawn_from_it_and_nobody_agreed_to(
     home: House, server: ChatServer
 ) -> None:
-    """The evidence of a proposal quotes the session; what a person approved is their own word and stays."""
+    """The evidence of a proposal quotes the session; what a person approved is their own word and stays, without
+    the quote, also in its past."""
     server.says = lambda body: {"memories": [TUESDAY, KOREAN]}
     session = summary(home)
     read_sessions(home.rt)
@@ -380,5 +381,11 @@ def test_a_purged_session_takes_along_what_was_drawn_from_it_and_nobody_agreed_t
     review.apply(home.rt, home.owner, approved.id)
     forget(home.rt, home.owner, Forget(ref=session, mode="purge"))
     with home.rt.store.read() as tx:
-        assert [m.id for m in tx.memories.stream("main")] == [approved.ref]
+        [kept] = tx.memories.stream("main")
+        past = tx.memories.revisions("main", kept.id)
+    assert (kept.id, kept.text) == (approved.ref, TUESDAY["text"])
+    assert past, "it was proposed before"
+    for each in (kept, *(revision.memory for revision in past)):
+        assert "evidence" not in each.attrs
+        assert each.attrs["session_agent"] == kept.attrs["session_agent"], "where it came from stays"
     assert review.pending(home.rt, home.owner) == []

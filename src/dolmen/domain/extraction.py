@@ -12,6 +12,8 @@ from dolmen.domain.quality import noise
 from dolmen.domain.secrets import find
 from dolmen.domain.text import fold
 
+EVIDENCE = "evidence"
+"""The attribute that keeps the words of the session which say what a memory says."""
 Category = Literal["decision", "convention", "code", "preference", "fact", "task_or_status", "pasted"]
 """What a statement is. The last two are there so that a model has a place for what is not to be kept."""
 Basis = Literal["stated", "inferred"]

@@ -9,6 +9,7 @@ from itertools import islice
 
 from dolmen.domain.access import decide, decide_purge, require
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.extraction import EVIDENCE
 from dolmen.domain.memory import STATUSES, Memory
 from dolmen.domain.text import fold
 from dolmen.domain.values import Actor
@@ -107,8 +108,10 @@ def forget_in(
         notes: ids of further notes that hold them.
     """
     if mode == "purge":
-        memories = [*memories, *_drawn_from(tx, actor, memories)]
+        drawn = _drawn_from(tx, actor, memories)
+        memories = [*memories, *(each for each in drawn if each.status == "proposed")]
         cuts = removing.cuts_of(tx, memories, needle)
+        tx.memories.strip(actor.vault, [each.id for each in drawn if each.status != "proposed"], EVIDENCE)
         tx.memories.purge(actor.vault, [m.id for m in memories])
         removing.cut(tx, actor, cuts, needle, notes)
     elif mode == "soft":
@@ -124,11 +127,12 @@ def forget_in(
 
 
 def _drawn_from(tx: Tx, actor: Actor, memories: Sequence[Memory]) -> list[Memory]:
-    """What was extracted or digested from memories that are destroyed and that nobody has agreed to: it quotes them."""
+    """What was extracted or digested from memories that are destroyed. It quotes them: what nobody has agreed to goes
+    with them; what a person approved is that person's own word and stays, without the quote."""
     going = {memory.id for memory in memories}
     edges = tx.links.around(actor.vault, list(going))
     drawn = {edge.source for edge in edges if edge.rel == "derived_from" and edge.target in going} - going
-    return [each for each in tx.memories.many(actor.vault, list(drawn)).values() if each.status == "proposed"]
+    return list(tx.memories.many(actor.vault, list(drawn)).values())
 
 
 def _first(memory: Memory, actor: Actor, reason: str) -> dict[str, object]:

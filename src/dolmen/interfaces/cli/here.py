@@ -186,8 +186,8 @@ def _no_store(file: Path) -> DolmenError:
     return DolmenError(
         "not-found",
         f"There is no memory at {file} yet.",
-        "`dolmen serve`, `dolmen mcp`, `dolmen memory add` and `dolmen import` make it; or name the one that you mean "
-        "with --database or DOLMEN_DATABASE.",
+        "`dolmen serve`, `dolmen mcp`, `dolmen memory add` and `dolmen import` make it. `dolmen settings` says where "
+        "that place is set; --database or DOLMEN_DATABASE names another one.",
     )
 
 

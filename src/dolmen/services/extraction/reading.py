@@ -9,7 +9,7 @@ from typing import Any
 
 from dolmen.domain.consolidating import covered
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.extraction import KIND_OF, Candidate, Session, commands
+from dolmen.domain.extraction import EVIDENCE, KIND_OF, Candidate, Session, commands
 from dolmen.domain.memory import Memory, Status
 from dolmen.domain.text import content_key, trigram_similarity
 from dolmen.domain.values import HOUR, USER_SCOPE, Actor
@@ -114,7 +114,7 @@ def _store(
 def _attrs(summary: Memory, candidate: Candidate, model: str) -> dict[str, Any]:
     return {
         "session_agent": summary.agent,
-        "evidence": candidate.evidence.strip(),
+        EVIDENCE: candidate.evidence.strip(),
         "basis": candidate.basis,
         "extractor_model": model,
     }

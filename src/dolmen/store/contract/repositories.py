@@ -83,6 +83,10 @@ class Memories(Protocol):
     def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
         """Replaces `attrs` without a revision: for bookkeeping such as who resumed a handoff."""
 
+    def strip(self, vault: str, ids: Sequence[str], attr: str) -> None:
+        """Takes an entry out of `attrs`, also of what the memories were before, without a revision: for words that a
+        purge destroys and that were quoted there."""
+
     def add_blocks(self, blocks: Sequence[tuple[Memory, str]]) -> None:
         """Adds blocks of notes with their content keys, all at once: they are never in anything's way."""
 

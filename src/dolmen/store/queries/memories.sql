@@ -83,6 +83,10 @@ WHERE m.vault_id = :vault AND m.scope_id = :scope_id AND m.content_key = :conten
 -- Bookkeeping that makes no revision.
 UPDATE memory SET attrs = :attrs WHERE vault_id = :vault AND id = :id;
 
+-- name: note_revision
+-- The same in a state that a memory had before.
+UPDATE revision SET attrs = :attrs WHERE vault_id = :vault AND id = :id AND version = :version;
+
 -- name: place
 -- Where a block of a note stands and what it inherits from its note, without a revision.
 UPDATE memory SET content_key = :content_key, {assignments} WHERE vault_id = :vault AND id = :id AND version = :version;

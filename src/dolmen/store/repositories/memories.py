@@ -66,6 +66,15 @@ class MemoryRepository:
     def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
         self._session.run(self._sql["note"], {"vault": vault, "id": id, "attrs": mapping.dump(attrs)})
 
+    def strip(self, vault: str, ids: Sequence[str], attr: str) -> None:
+        for memory in self.many(vault, ids).values():
+            for revision in self.revisions(vault, memory.id):
+                if attr in revision.memory.attrs:
+                    params = {"vault": vault, "id": memory.id, "attrs": _without(revision.memory, attr)}
+                    self._session.run(self._sql["note_revision"], params | {"version": revision.memory.version})
+            if attr in memory.attrs:
+                self._session.run(self._sql["note"], {"vault": vault, "id": memory.id, "attrs": _without(memory, attr)})
+
     def add_blocks(self, blocks: Sequence[tuple[Memory, str]]) -> None:
         for chunk in chunks(blocks):
             scopes = {memory.scope: self._numbers.ensure(memory.vault, memory.scope) for memory, _ in chunk}
@@ -268,3 +277,7 @@ class MemoryRepository:
 
 def _time(params: Mapping[str, Value]) -> dict[str, Value]:
     return {"f_as_of": params["f_as_of"]} if "f_as_of" in params else {}
+
+
+def _without(memory: Memory, attr: str) -> str:
+    return mapping.dump({name: value for name, value in memory.attrs.items() if name != attr})

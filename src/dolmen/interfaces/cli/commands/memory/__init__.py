@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dolmen.interfaces.cli.commands.memory import reading, removing, writing
+from dolmen.interfaces.cli.commands.memory import checking, reading, removing, writing
 from dolmen.interfaces.cli.groups import CommandGroup
 
 
@@ -25,6 +25,7 @@ for each in (
     writing.add,
     writing.edit,
     writing.undo,
+    checking.verify,
     removing.forget,
     removing.purge,
 ):

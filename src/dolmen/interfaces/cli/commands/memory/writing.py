@@ -216,12 +216,13 @@ def undo(here: Here, ref: str, version: int | None, reason: str) -> None:
     with here.vault() as (rt, actor):
         request = Edit(full_ref(rt, actor, ref), "restore", version=version, reason=reason)
         edited = change(rt, actor, request)
-    _say(here, edited)
+    _say(here, edited, done="restored")
 
 
-def _say(here: Here, edited: Edited) -> None:
+def _say(here: Here, edited: Edited, done: str = "updated") -> None:
     value = present.plain(edited)
     del value["memory"]
     ref = here.out.style(present.short(edited.new_ref or edited.ref), fg="yellow")
     replaced = f", replaces {present.short(edited.ref)}" if edited.new_ref else ""
-    here.out.result(value, [f"{ref} {edited.outcome}{replaced}, version {edited.version}"])
+    outcome = done if edited.outcome == "updated" else edited.outcome
+    here.out.result(value, [f"{ref} {outcome}{replaced}, version {edited.version}"])
