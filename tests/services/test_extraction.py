@@ -14,6 +14,7 @@ from dolmen.domain.values import DAY, HOUR, MINUTE
 from dolmen.services import extraction, review
 from dolmen.services.forget import forget
 from dolmen.services.jobs import AGAIN, MOST, OUTAGE, lease_for
+from dolmen.services.policy import set_policy
 from dolmen.services.reading import read
 from dolmen.services.requests import Forget
 from tests.models.chatting import ChatServer
@@ -192,6 +193,17 @@ def test_the_auto_policy_serves_what_was_said_directly_and_resembles_nothing(hou
         linter = next(m for m in extracted(home) if "linter" in m.text)
         assert linter.attrs["similar_to"] == [near]
         assert home.refs("deploys Tuesday", project="app")[0] == extracted(home, "active")[0].id
+
+
+def test_the_auto_policy_serves_nothing_while_the_vault_has_agents_propose(house: House, server: ChatServer) -> None:
+    """C-140: a model is an agent too."""
+    server.says = lambda body: {"memories": [TUESDAY]}
+    with modelled(house, server, extract_policy="auto") as home:
+        set_policy(home.rt, home.owner, "agent_writes", "off")
+        summary(home)
+        read_sessions(home.rt)
+        assert extracted(home, "active") == []
+        assert [m.text for m in extracted(home)] == ["Deploys happen on Tuesday only."]
 
 
 def test_a_summary_that_gives_orders_gets_nothing_but_proposals(home: House, server: ChatServer) -> None:

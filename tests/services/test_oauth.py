@@ -30,6 +30,7 @@ from dolmen.services.oauth import (
     registered_client,
     revoke,
 )
+from dolmen.services.policy import by_versions, set_policy, under_policy
 from tests.services.conftest import House
 
 RESOURCE = "https://memory.example.com/mcp"
@@ -88,6 +89,20 @@ def test_only_a_person_lets_a_client_in(house: House) -> None:
     with pytest.raises(DolmenError) as error:
         consent(house.rt, house.agent, request, Consent("claude", "read"))
     assert error.value.code == "forbidden"
+
+
+def test_no_client_is_let_in_to_write_while_agent_writes_are_off(house: House) -> None:
+    """C-140, C-310: by the same rule as a new key; whoever has a token already proposes from its next call on."""
+    writing = tokens(house, client(house))
+    set_policy(house.rt, house.owner, "agent_writes", "off")
+    with pytest.raises(DolmenError) as error:
+        code(house, client(house), mode="write")
+    assert error.value.code == "forbidden"
+    assert "agent_writes on" in error.value.fix
+    assert code(house, client(house), mode="suggest")
+    assert code(house, client(house), "memory:read", mode="write"), "it asked for reading only"
+    agent = under_policy(house.rt, acts(house, writing.access), by_versions)
+    assert house.remember("Herons are grey.", agent).outcome == "proposed"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 
 from dolmen.services import passwords, people
 from dolmen.services.accounts import keys, revoke
+from dolmen.services.policy import set_policy
 from tests.interfaces.conftest import Serve, Served, rpc
 
 BASE = "http://127.0.0.1:7077"
@@ -287,6 +288,23 @@ def test_the_page_offers_no_more_than_the_client_asked_for(town: Town) -> None:
     sent = told(town.answer(town.request(client, scope="read"), mode="write"))
     answer = town.token(grant_type="authorization_code", code=sent["code"], client_id=client)
     assert answer.json()["scope"] == "read"
+
+
+def test_the_page_offers_no_writing_while_agent_writes_are_off(town: Town) -> None:
+    """C-310: and says why; the form cannot ask for it either."""
+    town.enter()
+    request = town.request(town.register())
+    assert not re.search(r'value="write" disabled', town.get(request).text)
+    set_policy(town.served.rt, town.served.owner(), "agent_writes", "off")
+    page = town.get(request)
+    assert re.search(r'value="write" disabled', page.text)
+    assert re.search(r'value="suggest" checked', page.text)
+    assert "agent writes are off" in page.text
+    assert "꺼져 있습니다" in town.get(request, **{"accept-language": "ko"}).text
+    refused = town.answer(request, mode="write")
+    assert refused.status_code == 403
+    assert "agent_writes on" in refused.text
+    assert "code" in told(town.answer(request, mode="suggest"))
 
 
 def test_a_browser_does_nothing_with_a_page_but_show_it(town: Town) -> None:

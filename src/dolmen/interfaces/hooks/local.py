@@ -9,8 +9,9 @@ from typing import Any
 from dolmen.app import App, open_app
 from dolmen.interfaces.cli.here import store_file
 from dolmen.interfaces.desk import LocalDesk
-from dolmen.interfaces.mcp.toolsets.core import sessions
+from dolmen.interfaces.mcp.toolsets.core import FACE, sessions
 from dolmen.services.accounts import local_actor
+from dolmen.services.policy import under_policy
 from dolmen.settings import Settings
 
 _HANDLERS = {"context": sessions.context, "reflect": sessions.reflect}
@@ -31,7 +32,8 @@ class LocalMemory:
         self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "", toolset: str = "core"
     ) -> dict[str, Any]:
         actor = local_actor(self.app.runtime, agent=self.agent, mode=self.app.settings.mode)
-        return _HANDLERS[tool](self.app.runtime, replace(actor, session=session or actor.session), dict(arguments))
+        actor = under_policy(self.app.runtime, replace(actor, session=session or actor.session), FACE.policy)
+        return _HANDLERS[tool](self.app.runtime, actor, dict(arguments))
 
     def desk(self) -> LocalDesk:
         actor = local_actor(self.app.runtime, agent=self.agent, mode=self.app.settings.mode)

@@ -17,6 +17,7 @@ from dolmen.services.checking import checked
 from dolmen.services.extraction.asking import candidates, extraction
 from dolmen.services.indexing import Embedded, embed
 from dolmen.services.jobs import Later, Write
+from dolmen.services.policy import by_versions, policy_in
 from dolmen.services.recording import audit
 from dolmen.services.remember import store_one
 from dolmen.services.requests import NewLink, NewMemory
@@ -106,7 +107,7 @@ def _store(
     item = replace(item, attrs={**item.attrs, "similar_to": [other.id for other in alike]})
     direct = candidate.basis == "stated" and not alike and not commands(item.content)
     served = rt.options.extract_policy == "auto" and direct and kind != "preference"
-    writer = replace(actor, mode="write") if served else actor
+    writer = replace(actor, mode="write", writing=by_versions(policy_in(tx, actor.vault))) if served else actor
     store_one(rt, tx, writer, item, embedded, origin="extract:store", waits="extracted")
     return None
 

@@ -13,6 +13,7 @@ from dolmen.domain.oauth import CODE_LIFE, Client, Code, OAuthError, grant_mode,
 from dolmen.domain.values import SERVED, Actor
 from dolmen.services.accounts import hashed, project_named
 from dolmen.services.oauth.binding import Consent, within_key
+from dolmen.services.policy import policy_in
 from dolmen.services.recording import audit
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def connect(tx: Tx, person: Actor, client: Client, scope: str, chosen: Consent) 
         scope: what the client asked for.
 
     Raises:
-        DolmenError: `forbidden` for anybody but a person, and for a client of somebody else's key; `invalid-argument`,
-            `invalid-project`.
+        DolmenError: `forbidden` for anybody but a person, for a client of somebody else's key, and for writing while
+            agent writes are off; `invalid-argument`, `invalid-project`.
     """
     if not person.human:
         raise DolmenError("forbidden", "Only a person lets a client in.", "Sign in on the web page.")
@@ -82,6 +83,12 @@ def connect(tx: Tx, person: Actor, client: Client, scope: str, chosen: Consent) 
     if chosen.expires_at is not None and chosen.expires_at <= tx.now:
         raise DolmenError("invalid-argument", "The access would end in the past.", "Choose a later date.")
     mode = grant_mode(mode_of(scope), chosen.mode)
+    if mode == "write" and not policy_in(tx, person.vault).agent_writes:
+        raise DolmenError(
+            "forbidden",
+            "Agent writes are off in this memory, so no client is let in to write.",
+            "Let it propose, or turn them on first: `dolmen settings agent_writes on`.",
+        )
     connection = Connection(
         id=tx.new_id(),
         vault=person.vault,

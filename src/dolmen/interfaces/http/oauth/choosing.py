@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from anyio import to_thread
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
@@ -20,6 +21,7 @@ from dolmen.interfaces.http.web.language import preferred, words
 from dolmen.interfaces.http.web.pages import page
 from dolmen.services.oauth import Consent
 from dolmen.services.people import SignedIn
+from dolmen.services.policy import policy_of
 
 KNOWN_HOSTS = frozenset(
     {"claude.ai", "claude.com", "chatgpt.com", "chat.openai.com", "gemini.google.com", "vscode.dev"}
@@ -74,7 +76,7 @@ class Form:
     base: str
     entering: Entering
 
-    def page(
+    async def page(
         self,
         request: HttpRequest,
         here: SignedIn,
@@ -92,6 +94,8 @@ class Form:
         say = words(preferred(request.headers.get("accept-language", "")))
         said = say["error.csrf"] if csrf else f"{problem.message} {problem.fix}" if problem else ""
         chosen = wish.proposed() if chosen is None else chosen
+        agent_writes = (await to_thread.run_sync(policy_of, self.entering.rt, here.actor)).agent_writes
+        offered = _MODES[: _MODES.index(wish.widest) + 1]
         values = {
             "client": wish.client.name or say["consent.unnamed"],
             "name": here.person.name,
@@ -99,7 +103,8 @@ class Form:
             "place": place(wish.redirect) if wish.redirect else "",
             "user_code": wish.user_code,
             "document": wish.client.id if wish.client.id.startswith("https://") else "",
-            "offered": _MODES[: _MODES.index(wish.widest) + 1],
+            "offered": offered if agent_writes else tuple(mode for mode in offered if mode != "write"),
+            "agent_writes": agent_writes,
             "toolsets": SERVED,
             "chosen": {
                 "mode": chosen.get("mode", ""),

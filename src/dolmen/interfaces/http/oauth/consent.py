@@ -60,7 +60,7 @@ class ConsentPage:
             there = f"/oauth/authorize?{request.url.query}"
             return self.entering.form(request, next=there, client=wish.named)
         if request.method != "POST":
-            return self.form.page(request, here, wish)
+            return await self.form.page(request, here, wish)
         return await self._answered(request, here, asked, wanted, wish)
 
     async def _answered(
@@ -68,14 +68,14 @@ class ConsentPage:
     ) -> Response:
         form = await fields(request)
         if not is_ours(self.entering.cookie.read(request), form.get("token", "")):
-            return self.form.page(request, here, wish, csrf=True)
+            return await self.form.page(request, here, wish, csrf=True)
         if form.get("answer") != "allow":
             return self._back(asked, error="access_denied", error_description="The person said no.")
         try:
             chosen = await to_thread.run_sync(self.form.chosen, form)
             code = await to_thread.run_sync(oauth.consent, self.entering.rt, here.actor, wanted, chosen)
         except DolmenError as error:
-            return self.form.page(request, here, wish, form, problem=error)
+            return await self.form.page(request, here, wish, form, problem=error)
         return self._back(asked, code=code)
 
     def _back(self, asked: Asked, **fields: str) -> Response:

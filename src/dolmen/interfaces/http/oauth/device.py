@@ -69,7 +69,7 @@ class DevicePage:
         try:
             device, client = await self._waiting(here, form.get("user_code", ""))
             if not form.get("answer"):
-                return self.form.page(request, here, await self._wish(device, client))
+                return await self.form.page(request, here, await self._wish(device, client))
             return await self._answered(request, here, device, client, form)
         except DolmenError as error:
             said, status = f"{error.message} {error.fix}", STATUS[error.code]
@@ -112,7 +112,7 @@ class DevicePage:
         except DolmenError as error:
             if error.code == "not-found":
                 raise
-            return self.form.page(request, here, await self._wish(device, client), form, problem=error)
+            return await self.form.page(request, here, await self._wish(device, client), form, problem=error)
         return page(request, "device_done", {"outcome": "allowed"}, base=self.base)
 
     def _entry(self, request: HttpRequest, code: str, *, said: str = "", status: int = 200) -> Response:
