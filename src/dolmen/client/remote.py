@@ -47,7 +47,7 @@ class Remote:
     def desk(self) -> Desk:
         from dolmen.client.refs.desk import Served
 
-        return Served(self.endpoint.url, self.endpoint.key)
+        return Served(self.endpoint)
 
     def close(self) -> None:
         """Each call has its own connection."""
@@ -83,6 +83,7 @@ class Remote:
         import http.client
 
         end = time.monotonic() + seconds
+        headers = self._headers(seconds)
         parts = urlsplit(self.endpoint.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         try:
@@ -92,7 +93,7 @@ class Remote:
         try:
             connection.connect()
             connection.sock.settimeout(max(0.05, end - time.monotonic()))
-            connection.request("POST", _target(parts.path, parts.query, toolset), json.dumps(message), self._headers())
+            connection.request("POST", _target(parts.path, parts.query, toolset), json.dumps(message), headers)
             response = connection.getresponse()
             answer = json.loads(response.read(_MOST))
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -101,14 +102,14 @@ class Remote:
             connection.close()
         return response.status, answer if isinstance(answer, dict) else {}
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self, seconds: float) -> dict[str, str]:
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "Dolmen-Agent": self.endpoint.agent,
         }
-        if self.endpoint.key:
-            headers["Authorization"] = f"Bearer {self.endpoint.key}"
+        if bearer := self.endpoint.bearer(seconds):
+            headers["Authorization"] = f"Bearer {bearer}"
         return headers
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
+from dolmen.client.endpoint import Endpoint
 from dolmen.domain.code import Check, Target
 from dolmen.domain.errors import Code, DolmenError
 
@@ -33,9 +34,7 @@ class Desk(Protocol):
 class Served:
     """The desk of a server, asked over its REST interface with nothing but `http.client`."""
 
-    url: str
-    """Of the MCP endpoint, with or without a toolset: `http://127.0.0.1:7077/mcp`."""
-    key: str = ""
+    endpoint: Endpoint
 
     def targets(self, project: str, offset: int, seconds: float) -> Sequence[Target]:
         query = urlencode({"project": project, "offset": offset, "checked": 1})
@@ -53,7 +52,7 @@ class Served:
     def _ask(self, method: str, target: str, body: object, seconds: float) -> dict[str, Any]:
         import http.client
 
-        parts = urlsplit(self.url)
+        parts = urlsplit(self.endpoint.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         end = time.monotonic() + seconds
         try:
@@ -61,8 +60,8 @@ class Served:
         except ValueError as error:
             raise self._silent("it is no address") from error
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        if self.key:
-            headers["Authorization"] = f"Bearer {self.key}"
+        if bearer := self.endpoint.bearer(seconds):
+            headers["Authorization"] = f"Bearer {bearer}"
         try:
             connection.connect()
             connection.sock.settimeout(max(0.05, end - time.monotonic()))
@@ -85,7 +84,7 @@ class Served:
     def _silent(self, why: str) -> DolmenError:
         return DolmenError(
             "unavailable",
-            f"Dolmen does not answer at {self.url}: {why}.",
+            f"Dolmen does not answer at {self.endpoint.url}: {why}.",
             "`dolmen serve` starts it; DOLMEN_URL names another one.",
         )
 

@@ -51,7 +51,8 @@ def checked_client(id: str, metadata: Mapping[str, Any], *, keys: bool = False) 
     """
     _check_list(metadata, "grant_types", _GRANTS)
     redirects = _redirects(metadata)
-    _check_list(metadata, "response_types", frozenset({"code"}))
+    if redirects:
+        _check_list(metadata, "response_types", frozenset({"code"}))
     # What a client registers is a wish; words that are no scope here are left out, as RFC 7591 §3.2.1 allows.
     scope = " ".join(word for word in _text(metadata, "scope", 500).split(" ") if word in SCOPES)
     method = _method(metadata, keys=keys)

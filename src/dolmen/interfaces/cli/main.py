@@ -15,6 +15,8 @@ COMMANDS = {
     "install": Entry("install:install", _SERVE, "Set clients up: the MCP server and session hooks."),
     "uninstall": Entry("install:uninstall", _SERVE, "Take out of clients what `dolmen install` wrote."),
     "hook": Entry("hook:hook", _SERVE, "Give an agent's session its context and keep what it was about."),
+    "login": Entry("login:login", _SERVE, "Sign in to a server, on any machine."),
+    "logout": Entry("login:logout", _SERVE, "Sign out of a server; without a URL, of the latest."),
     "memory": Entry("memory:memory", _MEMORY, "Find, show, add, change and remove memories."),
     "note": Entry("note:note", _MEMORY, "Read, write and move notes, and folders of Markdown files."),
     "mirror": Entry("mirror:mirror", _MEMORY, "Keep a folder of Markdown files in step with the notes, both ways."),

@@ -65,7 +65,7 @@ def _desk(here: Here) -> Iterator[Desk]:
     from dolmen.client.remote import Remote
 
     found = endpoint.find("cli", here.settings)
-    server = Served(found.url, found.key)
+    server = Served(found)
     if found.named or (Remote(found).there() and _lets_in(server)):
         yield server
         return
