@@ -67,5 +67,5 @@ class OAuth(Protocol):
         """Whether an allowed one was redeemed now; of several at once exactly one is."""
 
     def trim(self, now: int, unapproved_before: int) -> int:
-        """Forgets codes and tokens that expired, devices an hour after that, and clients whom nobody let in and that are
-        older than `unapproved_before`; returns how many."""
+        """Forgets codes and tokens that expired, devices an hour after that, and clients that nobody let in and that
+        are older than `unapproved_before`; returns how many."""
