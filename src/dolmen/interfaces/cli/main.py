@@ -19,7 +19,7 @@ COMMANDS = {
     "logout": Entry("login:logout", _SERVE, "Sign out of a server; without a URL, of the latest."),
     "memory": Entry("memory:memory", _MEMORY, "Find, show, add, change and remove memories."),
     "note": Entry("note:note", _MEMORY, "Read, write and move notes, and folders of Markdown files."),
-    "mirror": Entry("mirror:mirror", _MEMORY, "Keep a folder of Markdown files in step with the notes, both ways."),
+    "mirror": Entry("mirror:mirror", _MEMORY, "Keep a folder of Markdown files and the notes in step."),
     "brief": Entry("brief:brief", _MEMORY, "Print the conventions that agents are given before they begin."),
     "refs": Entry("refs:refs", _MEMORY, "Keep memory true to the code: check what memories refer to."),
     "review": Entry("review:review", _MEMORY, "Decide about what agents proposed."),

@@ -53,7 +53,7 @@ _PASSING = ("store-busy", "unavailable")
 @options.project
 @command
 def mirror(here: Here, folder: Path, watching: bool, dry_run: bool, force: bool, project: str | None) -> None:
-    """Keep a folder of Markdown files in step with the notes, both ways.
+    """Keep a folder of Markdown files and the notes in step.
 
     You edit in any editor and commit to git, agents write through Dolmen. What both changed is merged block by block;
     where both changed the same blocks, your version waits in `dolmen review` and the file stays as it is.
