@@ -27,6 +27,7 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("default"), max_examples=2000)
+hypothesis.settings.register_profile("quick", parent=hypothesis.settings.get_profile("default"), max_examples=10)
 hypothesis.settings.load_profile("default")
 
 
@@ -83,8 +84,8 @@ def own_postgres() -> Iterator[Server]:
 class NewStore(Protocol):
     """Gives the URL of a fresh store of an engine.
 
-    The PostgreSQL one has its schema already, copied from one that was migrated once: that is four times faster. With
-    EMPTY it has not, for tests of the migration itself.
+    It has its schema already, copied from one that was migrated once: that is four times faster. With EMPTY it has
+    not (and no file, on the embedded engine), for tests of the migration itself.
     """
 
     def __call__(self, engine: Engine, *, empty: bool = False) -> str: ...
@@ -111,13 +112,28 @@ def _factory(request: pytest.FixtureRequest, folder: Path, stack: ExitStack) -> 
         nonlocal made
         made += 1
         if engine == "sqlite":
-            return f"sqlite:///{folder}/store{made}.db"  # with the path's own slash: four in all
+            file = folder / f"store{made}.db"
+            if not empty:
+                shutil.copyfile(request.getfixturevalue("_migrated"), file)
+            return _sqlite_url(file)
         server: Server = request.getfixturevalue("postgres")
         url = server.create_database() if empty else server.create_store(_migrate)
         stack.callback(server.drop_database, url)
         return url
 
     return new
+
+
+@pytest.fixture(scope="session")
+def _migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an embedded store that has its schema and nothing else."""
+    file = tmp_path_factory.mktemp("migrated") / "store.db"
+    _migrate(_sqlite_url(file))
+    return file
+
+
+def _sqlite_url(file: Path) -> str:
+    return f"sqlite:///{file}"  # with the path's own slash: four in all
 
 
 def _migrate(url: str) -> None:
@@ -142,7 +158,7 @@ def engine_url(engine: Engine, new_store: NewStore) -> str:
 @pytest.fixture
 def sqlite_url(new_store: NewStore) -> str:
     """The URL of a fresh embedded store, whose file does not exist yet, for what only that engine has."""
-    return new_store("sqlite")
+    return new_store("sqlite", empty=True)
 
 
 @pytest.fixture

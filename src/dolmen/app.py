@@ -74,6 +74,10 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
     Raises:
         DolmenError: `configuration`, `store-too-new`, `store-unsafe`, `store-busy` or `unavailable`.
     """
+    if models:
+        from dolmen.models.memory import share_arena
+
+        share_arena()
     model = choose_model(settings) if models else None
     reranker = choose_reranker(settings) if models else None
     store = open_store(settings.database)

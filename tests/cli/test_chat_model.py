@@ -24,6 +24,8 @@ from tests.cli.test_start import start
 from tests.models.chatting import ChatServer
 from tests.services.modelling import statement
 
+pytestmark = pytest.mark.slow
+
 SESSION = "Result: we decided that deploys happen on Tuesday only."
 
 

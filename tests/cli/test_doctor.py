@@ -25,6 +25,8 @@ from dolmen.settings import Settings
 from dolmen.store.opening import now, open_store
 from tests.interfaces.conftest import serving
 
+pytestmark = pytest.mark.slow
+
 
 def doctor(url: str, *words: str, **settings: str) -> tuple[int, dict[str, list[Any]]]:
     """The exit code, and the findings by name."""

@@ -27,6 +27,8 @@ from dolmen.interfaces.clients.places import place
 from dolmen.interfaces.clients.targets import TARGETS, Target
 from tests.interfaces.conftest import serving
 
+pytestmark = pytest.mark.slow
+
 KEY = "dlm_" + "aB3" * 15
 CLIENTS = [target.client for target in TARGETS]
 Dolmen = Callable[..., Result]

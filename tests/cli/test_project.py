@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.interfaces.conftest import Start, start_stdio
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["start_stdio"]
 

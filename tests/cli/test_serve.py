@@ -17,6 +17,8 @@ import pytest
 
 from dolmen.store.opening import open_store
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def serving(url: str, *words: str, **settings: str) -> Iterator[subprocess.Popen[str]]:

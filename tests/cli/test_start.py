@@ -17,6 +17,8 @@ from dolmen.domain.errors import CODES
 from dolmen.interfaces.cli.exits import BY_CODE, MEANINGS
 from dolmen.interfaces.cli.main import COMMANDS, cli
 
+pytestmark = pytest.mark.slow
+
 HEAVY = ("mcp", "numpy", "onnxruntime", "starlette", "uvicorn", "pydantic", "httpx2", "jsonschema", "psycopg")
 LIGHT = (["--help"], ["key", "list"], ["memory", "list"], ["project", "which"], ["review", "list"], ["settings"])
 

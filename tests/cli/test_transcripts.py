@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.transcript import _match, parse, run
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 
 

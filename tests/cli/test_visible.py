@@ -16,6 +16,8 @@ from dolmen.settings import Settings
 from tests.cli.test_start import start
 from tests.cli.test_terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = (
     "Deploy on Tuesday.\x1b[8m hidden \x1b[0m\x1b[33m\x1b]0;owned\x07\x1b]52;c;cm0gLXJm\x07 "
     "\x9b2J\x7f\rover\u202eesrever\u2066x\u2069\u200f\x0b+ forged\x85- line"

@@ -11,6 +11,8 @@ import pytest
 from tests.contract import workers
 from tests.contract.given import Desk, unit
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def processes() -> Iterator[ProcessPoolExecutor]:

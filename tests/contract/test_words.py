@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dolmen.domain.ranking import damped
 from dolmen.domain.text import analyze
 from dolmen.store.opening import open_store
 from tests.conftest import Engine, NewStore
@@ -73,6 +74,20 @@ def test_the_likeliest_say_as_much_in_fewer_words(desk: Desk) -> None:
         assert len(kept) == 10
         kept, _ = tx.index.likeliest(desk.sight(), ["heron"], 99, 50)
         assert kept == tx.index.match(desk.sight(), ["heron"], 99)
+
+
+def test_the_likeliest_by_several_tokens_are_the_best_matches(desk: Desk) -> None:
+    words = ("heron", "stork", "crane")
+    with desk.store.write() as tx:
+        for n in range(120):
+            told = [word for bit, word in enumerate(words) if (n % 7 + 1) >> bit & 1]
+            add(tx, desk.memory(" ".join([*told, *["x"] * (n % 11)])))
+    with desk.store.read() as tx:
+        every = tx.index.match(desk.sight(), words, 60)
+        kept, average = tx.index.likeliest(desk.sight(), words, 60, 20)
+    assert average == sum(hit.length for hit in every) / 60
+    worth = sorted((damped(hit.score, hit.length, average) for hit in every), reverse=True)
+    assert [damped(hit.score, hit.length, average) for hit in kept] == pytest.approx(worth[:20])
 
 
 def test_no_query_and_no_room_find_nothing(desk: Desk) -> None:

@@ -4,7 +4,11 @@ import re
 from html import unescape
 from pathlib import Path
 
+import pytest
+
 from docs import picture
+
+pytestmark = pytest.mark.slow
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 REF = re.compile(r"[0-9a-f]{8}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dolmen.domain.competing import says_not
 from dolmen.domain.statements import adds_nothing, other_value, statement
 
 
@@ -70,3 +71,21 @@ def test_the_same_of_the_same_thing_is_another_value(one: str, other: str) -> No
 )
 def test_another_subject_is_no_other_value(one: str, other: str) -> None:
     assert not other_value(statement(one), statement(other))
+
+
+@pytest.mark.parametrize(
+    ("text", "denies"),
+    [
+        ("Do NOT restart the queue.", True),
+        ("We Don't log bodies.", True),
+        ("The cache is Disabled.", True),
+        ("Use the pool instead of threads.", True),
+        ("캐시를 쓰지 않는다", True),
+        ("DO NOT 지우기", True),
+        ("不要重启", True),
+        ("Another node knows the notes.", False),
+        ("캐시를 쓴다", False),
+    ],
+)
+def test_a_denial_is_heard_in_any_case_and_script(text: str, denies: bool) -> None:
+    assert says_not(text) is denies

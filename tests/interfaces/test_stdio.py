@@ -17,6 +17,8 @@ from mcp.client.stdio import StdioServerParameters
 from dolmen.interfaces.mcp.registry import faces
 from tests.interfaces.conftest import ERAS, INITIALIZE, Start, rpc, within
 
+pytestmark = pytest.mark.slow
+
 CORE = [tool.name for tool in faces()["core"].tools]
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -16,6 +16,8 @@ from dolmen.models.e5.encoder import E5Encoder
 from dolmen.models.e5.tokenizer import WINDOW, Tokenizer
 from dolmen.models.e5.weights import WeightsFile
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def weights() -> Path:

@@ -15,6 +15,8 @@ from dolmen.models.http import Endpoint, HttpEmbedder
 from dolmen.models.use import use_embedder
 from tests.models.endpoint import EmbeddingServer
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["We deploy on Tuesdays.", "결제 재시도는 다섯 번까지다.", "def retry(limit: int) -> None: ..."]
 HARD = ["", " ", "\0", "a\0b", "\ufdfa" * 8, "\ud800 half", "\U0001f44d\U0001f3fd", "x" * 100_000, "나는 " * 30_000]
 

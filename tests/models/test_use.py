@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dolmen.models.use import use_embedder
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_question_is_nearer_to_its_answer_in_either_language() -> None:

@@ -10,6 +10,7 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -28,6 +29,12 @@ collect_ignore_glob = [] if CHROMIUM else ["test_*.py"]
 
 def pytest_report_header() -> str:
     return f"browser: {CHROMIUM or 'none, so the pages are not tested in one'}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:  # of the whole run
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.slow)
 
 
 @dataclass

@@ -11,10 +11,10 @@ _WORDS = re.compile(r"(?<![^ ])[^\d ]+(?![^ ])")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|without|cannot|can't|don't|doesn't|didn't|isn't|aren't|won't|shouldn't|mustn't|instead of|"
-    r"no longer|deprecated|disabled?)\b|않|없|말라|마세요|금지|아니|못 |"
-    r"[不没沒無]|ません|ない",
-    re.IGNORECASE,
+    r"no longer|deprecated|disabled?)\b"
 )
+_NEGATION_BEYOND_ASCII = re.compile("않|없|말라|마세요|금지|아니|못 |[不没沒無]|ません|ない")
+"""Two patterns, and a text in small letters: one for both, blind to case, takes five times as long."""
 _ALIKE = 0.75
 """Share of words in common (Jaccard), numbers aside, from which two statements speak of the same thing."""
 _ALIKE_NEGATED = 0.6
@@ -23,7 +23,10 @@ _ALIKE_NEGATED = 0.6
 
 def says_not(text: str) -> bool:
     """Whether a statement denies something."""
-    return _NEGATION.search(text) is not None
+    small = text.lower()
+    if _NEGATION.search(small):
+        return True
+    return not small.isascii() and _NEGATION_BEYOND_ASCII.search(small) is not None
 
 
 def competing(claims: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

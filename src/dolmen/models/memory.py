@@ -11,10 +11,28 @@ QUIET = 2.0
 """Seconds without work after which the memory of the last work is given back."""
 
 
+_ARENA_MAX = -8
+"""glibc's number for this setting, from `malloc.h`."""
+
+
+def share_arena() -> None:
+    """Lets the threads that start from now on share one arena: one for each keeps some 5 MB more in holes that nothing
+    else can use."""
+    if libc := _glibc():
+        libc.mallopt(_ARENA_MAX, 1)
+
+
 def give_back() -> None:
-    """Returns free memory; takes a millisecond or two. Does nothing where the allocator is not glibc's."""
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+    """Returns free memory; takes a millisecond or two."""
+    if libc := _glibc():
         libc.malloc_trim(0)
+
+
+def _glibc() -> ctypes.CDLL | None:
+    """None where the allocator is another one."""
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        return libc
+    return None
 
 
 class Rest:

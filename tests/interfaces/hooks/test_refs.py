@@ -16,6 +16,8 @@ from tests.client.given import Checkout
 from tests.hooking import Hooked, repository
 from tests.interfaces.conftest import Serve, Served
 
+pytestmark = pytest.mark.slow
+
 PROJECT = "github.com/acme/shop"
 
 

@@ -18,6 +18,8 @@ from dolmen.store.contract import Filter
 from tests.hooking import Hooked, recorded, repository
 from tests.interfaces.conftest import Serve, Served
 
+pytestmark = pytest.mark.slow
+
 PROJECT = "github.com/acme/shop"
 RECORDINGS = ("claude-code-2.1.197", "codex-0.171.0", "gemini-0.61.0")
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gH3jK5"

@@ -18,6 +18,8 @@ from dolmen.client.hook.purging import purge
 from tests.hooking import Hooked, repository
 from tests.interfaces.conftest import Served
 
+pytestmark = pytest.mark.slow
+
 HEAVY = ("mcp", "anyio", "pydantic", "httpx2", "httpx", "click", "starlette", "numpy", "apsw", "jsonschema", "asyncio")
 
 

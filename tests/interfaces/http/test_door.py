@@ -18,6 +18,8 @@ from dolmen.services.accounts import ensure_vault
 from dolmen.store.contract import Job
 from tests.interfaces.conftest import INITIALIZE, JSON, Serve, Served, rpc
 
+pytestmark = pytest.mark.slow
+
 LIST = rpc("tools/list")
 
 

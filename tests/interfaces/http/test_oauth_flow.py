@@ -18,6 +18,8 @@ from dolmen.services.accounts import keys, revoke
 from dolmen.services.policy import set_policy
 from tests.interfaces.conftest import Serve, Served, rpc
 
+pytestmark = pytest.mark.slow
+
 BASE = "http://127.0.0.1:7077"
 """The public address that the server is told; the tests reach it at the port that it got."""
 BACK = "https://claude.ai/api/mcp/auth_callback"

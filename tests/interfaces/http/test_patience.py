@@ -12,6 +12,8 @@ import pytest
 from dolmen.interfaces.http import server
 from tests.interfaces.conftest import JSON, Serve, Served, rpc, within
 
+pytestmark = pytest.mark.slow
+
 LIST = rpc("tools/list")
 HEAD = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
 Connect = Callable[[Served], socket.socket]

@@ -23,6 +23,8 @@ from dolmen.services.accounts import ensure_vault
 from dolmen.settings import Settings
 from tests.interfaces.conftest import JSON, rpc
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Running:

@@ -14,7 +14,7 @@ from mcp_types import Implementation
 from dolmen.interfaces.mcp.registry import faces
 from tests.interfaces.conftest import ERAS, INITIALIZE, Serve, Served, rpc
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 CORE = [tool.name for tool in faces()["core"].tools]
 

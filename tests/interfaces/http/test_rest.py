@@ -18,6 +18,8 @@ from dolmen.domain.errors import DolmenError
 from tests.client.given import checkout
 from tests.interfaces.conftest import Serve, Served
 
+pytestmark = pytest.mark.slow
+
 SHOP = "github.com/acme/shop"
 COMMIT = "a" * 40
 REFS, CHECK = "/api/v1/refs", "/api/v1/refs/check"

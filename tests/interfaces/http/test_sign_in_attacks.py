@@ -14,6 +14,8 @@ from dolmen.services import passwords, people
 from tests.interfaces.conftest import Serve
 from tests.interfaces.http.test_oauth_flow import BACK, BASE, Town, _cheap, town
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["_cheap", "town"]
 
 

@@ -21,7 +21,7 @@ from tests.conftest import ENGINES
 from tests.interfaces.conftest import ERAS, INITIALIZE, Serve, Served, Start, rpc
 from tests.interfaces.kenfold.conftest import KENFOLD, REPO, SCOPE
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TOOLS = {
     "get_context": (["task", "project", "budget_tokens"], []),

@@ -20,7 +20,7 @@ from mcp_types import CallToolResult
 from tests.conftest import ENGINES
 from tests.interfaces.conftest import ERAS, Serve, Served, rpc
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TOOLS = {
     "recall": (

@@ -114,11 +114,13 @@ SELECT COALESCE(SUM(passages), 0) FROM passage_count WHERE scope_id IN carray(:i
 -- Passages by the weights of the tokens that they have. `{postings}` gives (id, weight) for each token.
 SELECT id, SUM(weight) AS score FROM ({postings}) GROUP BY id ORDER BY score DESC, id DESC LIMIT :size;
 
--- name: ranked_with_lengths
--- The same, with the numbers of their tokens.
-SELECT r.id, r.score, p.length FROM (
-    SELECT id, SUM(weight) AS score FROM ({postings}) GROUP BY id ORDER BY score DESC, id DESC LIMIT :size
-) r CROSS JOIN passage p ON p.id = r.id;
+-- name: postings
+-- The passages that have a token.
+SELECT rowid FROM passage_text WHERE passage_text MATCH :match;
+
+-- name: lengths
+-- The numbers of tokens of some passages.
+SELECT id, length FROM passage WHERE id IN carray(:ids);
 
 -- name: newest
 -- The newest passages that match an expression.

@@ -7,9 +7,12 @@ and how rare those are.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, chain
 
 from dolmen.domain.ranking import damped
 from dolmen.store.contract import Filter, Hit
@@ -90,12 +93,13 @@ class WordSearch:
         found = {token: self._frequency(scopes, places, token, PROBE, total) for token in tokens}
         if keep < limit and ordinary(filter) and 0 < sum(found.values()) <= POSTINGS:
             weights = {token: worth(token, total, number) for token, number in found.items() if number}
-            ranked = self._ranked(places, weights, limit, POSTINGS, "ranked_with_lengths")
-            if len(ranked) > keep:
-                average = sum([row[2] for row in ranked]) / len(ranked)
-                ranked.sort(key=lambda row: damped(row[1], row[2], average), reverse=True)
+            scores = _highest(self._summed(places, weights), limit)
+            if len(scores) > keep:
+                lengths: dict[int, int] = dict(self._session.among(self._sql["lengths"], list(scores)))
+                average = sum(lengths.values()) / len(lengths)
+                order = sorted(scores, key=lambda id: damped(scores[id], lengths[id], average), reverse=True)
                 seen = passages(filter, self._numbers.within(filter))
-                hits = self._passing(seen, {row[0]: row[1] for row in ranked}, keep)
+                hits = self._passing(seen, {id: scores[id] for id in order}, keep)
                 if len(hits) == keep:
                     return hits, average
         return likeliest(self.match(filter, tokens, limit), keep)
@@ -197,9 +201,20 @@ class WordSearch:
                 scores |= {row[0]: score for row in rows if row[0] not in scores}
         return self._passing(seen, scores, limit)
 
-    def _ranked(
-        self, places: tuple[str, ...], weights: dict[str, float], size: int, bound: int, query: str = "ranked"
-    ) -> list[Row]:
+    def _summed(self, places: tuple[str, ...], weights: dict[str, float]) -> dict[int, float]:
+        """The weights of the tokens that each passage has, for tokens that are in few: adding them up here takes half
+        the time that a `GROUP BY` takes."""
+        scores: dict[int, float] = {}
+        for token, weight in weights.items():
+            for chunk in chunks(places, PLACES):
+                rows = self._session.all(self._sql["postings"], {"match": _any(chunk, token)})
+                having = dict.fromkeys(chain.from_iterable(rows), weight)
+                for id in having.keys() & scores.keys():
+                    having[id] += scores[id]
+                scores.update(having)
+        return scores
+
+    def _ranked(self, places: tuple[str, ...], weights: dict[str, float], size: int, bound: int) -> list[Row]:
         parts: list[str] = []
         params: dict[str, Value] = {"size": size, "bound": bound}
         for token, weight in weights.items():
@@ -209,7 +224,7 @@ class WordSearch:
                 params |= {f"weight_{i}": weight, f"match_{i}": _any(chunk, token)}
         rows: list[Row] = []
         for group in range(0, len(parts), 256):
-            filled = self._sql[query].fill(postings=" UNION ALL ".join(parts[group : group + 256]))
+            filled = self._sql["ranked"].fill(postings=" UNION ALL ".join(parts[group : group + 256]))
             rows += self._session.all(filled, params)
         if len(parts) > 256:
             rows.sort(key=lambda row: (-row[1], -row[0]))
@@ -244,6 +259,16 @@ _POSTINGS = (
     "SELECT id, weight FROM (SELECT rowid AS id, :weight_# AS weight FROM passage_text"
     " WHERE passage_text MATCH :match_# LIMIT :bound)"
 )
+
+
+def _highest(scores: dict[int, float], size: int) -> dict[int, float]:
+    """The highest scores in their order, the newest passage first among equals. Few tokens make few sums, so they are
+    counted, not sorted."""
+    counts = sorted(Counter(scores.values()).items(), reverse=True)
+    so_far = accumulate(number for _, number in counts)
+    least = next((score for (score, _), number in zip(counts, so_far, strict=True) if number >= size), -math.inf)
+    best = sorted([(score, id) for id, score in scores.items() if score >= least], reverse=True)
+    return {id: score for score, id in best[:size]}
 
 
 def _affordable(rare_first: list[str], found: dict[str, int]) -> list[str]:
