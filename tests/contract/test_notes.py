@@ -138,6 +138,14 @@ def test_notes_are_listed_in_order_and_in_pages_without_their_words(desk: Desk) 
         below = tx.notes.select(replace(sight, folder="b"))
         assert [line.permalink for line in below] == ["b/c/three", "b/one", "b/two"]
         assert tx.notes.folders(sight) == {"": 1, "b": 2, "b/c": 1}
+        below = replace(sight, folder="b")
+        for seen, deepest, wanted in ((sight, 0, 1), (sight, 1, 3), (sight, 2, 4), (below, 1, 2), (below, 2, 3)):
+            lines = tx.notes.select(seen, deepest=deepest)
+            assert [line.id for line in lines] == [
+                line.id for line in tx.notes.select(seen) if len(line.folder.split("/")) - (not line.folder) <= deepest
+            ]
+            assert len(lines) == wanted
+            assert tx.notes.select(seen, deepest=deepest, after=lines[0].id) == lines[1:]
         assert [line.scope for line in tx.notes.select(desk.sight("project:shop"))] == ["project:shop"]
         with pytest.raises(DolmenError) as refused:
             tx.notes.select(sight, after="nobody")

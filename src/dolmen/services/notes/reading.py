@@ -240,22 +240,9 @@ def browse_notes(
             more = len(recent) > limit and len(shown) == limit
             return _listing((), shown, more)
         folders = _folders(tx.notes.folders(sight), base, max(1, depth)) if cursor is None else ()
-        shown, more = _down_to(tx, sight, base, max(1, depth), limit, cursor)
-        return _listing(folders, shown, more)
-
-
-def _down_to(
-    tx: Tx, sight: object, base: str, depth: int, limit: int, cursor: str | None
-) -> tuple[list[NoteLine], bool]:
-    """A page of notes that lie no deeper than asked for; the deeper ones are only counted."""
-    deepest = (base.count("/") + 1 if base else 0) + depth - 1
-    shown: list[NoteLine] = []
-    while True:
-        page = tx.notes.select(sight, "address", 500, cursor)  # type: ignore[arg-type]  # a Filter
-        shown += [line for line in page if (line.folder.count("/") + 1 if line.folder else 0) <= deepest]
-        if len(shown) > limit or len(page) < 500:
-            return shown[:limit], len(shown) > limit
-        cursor = page[-1].id
+        deepest = (base.count("/") + 1 if base else 0) + max(1, depth) - 1
+        page = tx.notes.select(sight, "address", limit + 1, cursor, deepest)  # the deeper ones are only counted
+        return _listing(folders, page[:limit], len(page) > limit)
 
 
 def _folders(counts: Mapping[str, int], base: str, depth: int) -> tuple[FolderLine, ...]:

@@ -70,9 +70,17 @@ class Notes(Protocol):
         """
 
     def select(
-        self, filter: Filter, order: NoteOrder = "address", limit: int = 50, after: str | None = None
+        self,
+        filter: Filter,
+        order: NoteOrder = "address",
+        limit: int = 50,
+        after: str | None = None,
+        deepest: int | None = None,
     ) -> list[NoteLine]:
         """Notes that pass the filter; `after` is the id of the last one of the page before. `changed`: newest first.
+
+        Args:
+            deepest: only those whose folder has at most so many parts; 0 for those that lie in none.
 
         Raises DolmenError `gone` when the note `after` is no longer here.
         """

@@ -151,13 +151,18 @@ class NoteRepository:
         }
 
     def select(
-        self, filter: Filter, order: NoteOrder = "address", limit: int = 50, after: str | None = None
+        self,
+        filter: Filter,
+        order: NoteOrder = "address",
+        limit: int = 50,
+        after: str | None = None,
+        deepest: int | None = None,
     ) -> list[NoteLine]:
         seen = condition(replace(filter, include_expired=True), self._numbers.within(filter))
         keys = [f"m.{name}" for name in _KEYS[order]]
         down, sign = ("", ">") if order == "address" else (" DESC", "<")
         params: dict[str, Value] = {**seen.params, "limit": limit}
-        page = ""
+        page = _shallow(filter, deepest, params)
         if after is not None:
             position = self._sql["position"].fill(key=", ".join(keys))
             row = self._session.one(position, {"f_vault": filter.vault, "after": after})
@@ -167,7 +172,7 @@ class NoteRepository:
                 )
             names = [f"after_{i}" for i in range(len(row))]
             params |= dict(zip(names, row))
-            page = f"AND ({', '.join(keys)}) {sign} ({', '.join(':' + name for name in names)})"
+            page += f" AND ({', '.join(keys)}) {sign} ({', '.join(':' + name for name in names)})"
         query = self._sql["select"].fill(where=seen.where, page=page, order=", ".join(each + down for each in keys))
         return [self._line(filter.vault, row) for row in self._session.all(query, params)]
 
@@ -251,6 +256,18 @@ class NoteRepository:
 
     def _line(self, vault: str, row: Row) -> NoteLine:
         return NoteLine(row[0], self._numbers.name(vault, row[1]), *row[2:])
+
+
+def _shallow(filter: Filter, deepest: int | None, params: dict[str, Value]) -> str:
+    """The condition that keeps deep folders out; of one folder alone its name, for which there is an index."""
+    if deepest is None:
+        return ""
+    here = (filter.folder or "").rstrip("/")
+    if deepest == (here.count("/") + 1 if here else 0):
+        params["here"] = here
+        return "AND m.folder = :here"
+    params["deepest"] = deepest
+    return "AND (m.folder = '' OR LENGTH(m.folder) - LENGTH(REPLACE(m.folder, '/', '')) < :deepest)"
 
 
 def _change_params(change: Change) -> dict[str, Value]:
