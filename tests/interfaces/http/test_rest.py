@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from dolmen.client.endpoint import Endpoint
 from dolmen.client.refs import Served as Desk
 from dolmen.client.refs import sync
 from dolmen.domain.errors import DolmenError
@@ -143,7 +144,7 @@ def test_a_client_keeps_memory_true_over_http(serve: Serve, tmp_path: Path) -> N
     item = {"content": "`total` in cart.py", "project": SHOP}
     served.call("remember", headers={"authorization": f"Bearer {key}"}, memories=[item])
     shop = checkout(tmp_path / "shop", cart_py="def total(): return 1\n")
-    desk = Desk(served.url, key)
+    desk = Desk(Endpoint(served.url, key))
     first = sync(desk, shop.place, SHOP)
     assert (first.commit, first.targets, first.checked) == (shop.git("rev-parse", "HEAD"), 2, 2)
     assert first.states == {"current": 2}
@@ -152,22 +153,22 @@ def test_a_client_keeps_memory_true_over_http(serve: Serve, tmp_path: Path) -> N
     assert sync(desk, tmp_path, SHOP).commit == ""
     assert sync(desk, shop.place, "github.com/acme/other").targets == 0
     with pytest.raises(DolmenError, match="API key") as refused:
-        sync(Desk(served.url), shop.place, SHOP)
+        sync(Desk(Endpoint(served.url)), shop.place, SHOP)
     assert refused.value.code == "unauthorized"
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp/core", ""])
 def test_the_interface_is_found_beside_every_address_of_the_server(served: Served, path: str) -> None:
     remembered(served)
-    assert len(Desk(served.base + path).targets(SHOP, 0, 5)) == 2
+    assert len(Desk(Endpoint(served.base + path)).targets(SHOP, 0, 5)) == 2
 
 
 def test_no_server_is_said_in_time() -> None:
     with pytest.raises(DolmenError, match="does not answer") as refused:
-        Desk("http://127.0.0.1:9/mcp").targets(SHOP, 0, 1)
+        Desk(Endpoint("http://127.0.0.1:9/mcp")).targets(SHOP, 0, 1)
     assert refused.value.code == "unavailable"
     with pytest.raises(DolmenError, match="does not answer"):
-        Desk("http://127.0.0.1:x/mcp").targets(SHOP, 0, 1)
+        Desk(Endpoint("http://127.0.0.1:x/mcp")).targets(SHOP, 0, 1)
 
 
 def test_text_that_no_store_can_hold_is_refused_not_failed(served: Served) -> None:
