@@ -17,6 +17,7 @@ from dolmen.services.people import (
     LINK_LIFE,
     LOCKED_FOR,
     LONGEST,
+    Visitor,
     at_browser,
     choose_password,
     entry_link,
@@ -54,7 +55,7 @@ def code_of(error: pytest.ExceptionInfo[DolmenError]) -> str:
 
 
 def owner_enters(house: House, login: str = "Ada") -> str:
-    return choose_password(house.rt, entry_link(house.rt, house.owner, "owner"), login, PASSWORD)
+    return choose_password(house.rt, entry_link(house.rt, house.owner, "owner"), login, PASSWORD).secret
 
 
 def test_the_owner_chooses_a_password_by_the_first_link_and_is_signed_in(house: House) -> None:
@@ -62,7 +63,7 @@ def test_the_owner_chooses_a_password_by_the_first_link_and_is_signed_in(house: 
     assert waiting is not None
     secret = entry_link(house.rt, house.owner, waiting.id)
     assert link_of(house.rt, secret).name == "Ada"
-    here = at_browser(house.rt, choose_password(house.rt, secret, "Ada", PASSWORD))
+    here = at_browser(house.rt, choose_password(house.rt, secret, "Ada", PASSWORD).secret)
     assert here is not None
     assert (here.actor.vault, here.actor.person, here.actor.mode, here.actor.human) == ("main", "owner", "admin", True)
     assert needs_setup(house.rt) is None
@@ -103,7 +104,7 @@ def test_only_an_admin_makes_links(house: House) -> None:
 @pytest.mark.parametrize("login", ["ada", "ADA", " Ada "])
 def test_a_name_is_the_same_in_any_case(house: House, login: str) -> None:
     owner_enters(house)
-    assert at_browser(house.rt, sign_in(house.rt, login, PASSWORD, address=HERE)) is not None
+    assert at_browser(house.rt, sign_in(house.rt, login, PASSWORD, Visitor(HERE)).secret) is not None
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_name_is_the_same_in_any_case(house: House, login: str) -> None:
 def test_a_wrong_name_and_a_wrong_password_are_told_alike(house: House, login: str, password: str) -> None:
     owner_enters(house)
     with pytest.raises(DolmenError) as error:
-        sign_in(house.rt, login, password, address=HERE)
+        sign_in(house.rt, login, password, Visitor(HERE))
     assert (code_of(error), error.value.message) == ("unauthorized", "The name or the password is wrong.")
 
 
@@ -121,16 +122,16 @@ def test_guessing_locks_the_name_for_a_while_also_for_the_right_password(house: 
     owner_enters(house)
     for number in range(GUESSES):
         with pytest.raises(DolmenError):
-            sign_in(house.rt, "ada", f"wrong {number}", address=f"192.0.2.{number}")
+            sign_in(house.rt, "ada", f"wrong {number}", Visitor(f"192.0.2.{number}"))
     with pytest.raises(DolmenError) as error:
-        sign_in(house.rt, "ada", PASSWORD, address="198.51.100.1")
+        sign_in(house.rt, "ada", PASSWORD, Visitor("198.51.100.1"))
     assert code_of(error) == "rate-limited"
     house.clock.advance(LOCKED_FOR)
-    sign_in(house.rt, "ada", PASSWORD, address="198.51.100.1")
+    sign_in(house.rt, "ada", PASSWORD, Visitor("198.51.100.1"))
     for number in range(GUESSES - 1):
         with pytest.raises(DolmenError):
-            sign_in(house.rt, "ada", f"wrong {number}", address=HERE)
-    sign_in(house.rt, "ada", PASSWORD, address=HERE)
+            sign_in(house.rt, "ada", f"wrong {number}", Visitor(HERE))
+    sign_in(house.rt, "ada", PASSWORD, Visitor(HERE))
 
 
 def test_many_guesses_at_once_are_no_more_than_one_after_the_other(house: House) -> None:
@@ -138,7 +139,7 @@ def test_many_guesses_at_once_are_no_more_than_one_after_the_other(house: House)
 
     def guess(number: int) -> str:
         with pytest.raises(DolmenError) as error:
-            sign_in(house.rt, "ada", f"wrong {number}", address=f"192.0.2.{number}")
+            sign_in(house.rt, "ada", f"wrong {number}", Visitor(f"192.0.2.{number}"))
         return error.value.code
 
     with ThreadPoolExecutor(4) as pool:
@@ -152,22 +153,22 @@ def test_guessing_many_names_locks_the_address(house: House) -> None:
     codes = []
     for number in range(21):
         with pytest.raises(DolmenError) as error:
-            sign_in(house.rt, f"name{number}", "wrong", address=HERE)
+            sign_in(house.rt, f"name{number}", "wrong", Visitor(HERE))
         codes.append(error.value.code)
     assert codes == ["unauthorized"] * 20 + ["rate-limited"]
-    sign_in(house.rt, "ada", PASSWORD, address="198.51.100.1")
+    sign_in(house.rt, "ada", PASSWORD, Visitor("198.51.100.1"))
 
 
 def test_a_browser_is_signed_out_by_its_person_by_rest_and_by_age(house: House) -> None:
     first = owner_enters(house)
     sign_out(house.rt, first)
     assert at_browser(house.rt, first) is None
-    idle = sign_in(house.rt, "ada", PASSWORD, address=HERE)
+    idle = sign_in(house.rt, "ada", PASSWORD, Visitor(HERE)).secret
     house.clock.advance(IDLE - MINUTE)
     assert at_browser(house.rt, idle) is not None
     house.clock.advance(IDLE)
     assert at_browser(house.rt, idle) is None
-    old = sign_in(house.rt, "ada", PASSWORD, address=HERE)
+    old = sign_in(house.rt, "ada", PASSWORD, Visitor(HERE)).secret
     for _ in range(LONGEST // (IDLE // 2)):
         house.clock.advance(IDLE // 2)
         at_browser(house.rt, old)
@@ -185,7 +186,7 @@ def test_another_password_signs_every_browser_out(house: House) -> None:
 def test_a_member_writes_but_does_not_rule(house: House) -> None:
     person, secret = invite(house.rt, house.owner, "  Mina\u202e Kim ")
     assert person.name == "Mina Kim"
-    here = at_browser(house.rt, choose_password(house.rt, secret, "mina", PASSWORD))
+    here = at_browser(house.rt, choose_password(house.rt, secret, "mina", PASSWORD).secret)
     assert here is not None
     assert (here.actor.mode, here.actor.person) == ("write", person.id)
     with pytest.raises(DolmenError):
@@ -203,7 +204,7 @@ def test_a_login_is_one_persons(house: House) -> None:
 
 def test_a_member_who_is_removed_stops_at_once_with_everything_of_theirs(house: House) -> None:
     person, link = invite(house.rt, house.owner, "Mina")
-    browser = choose_password(house.rt, link, "mina", PASSWORD)
+    browser = choose_password(house.rt, link, "mina", PASSWORD).secret
     here = at_browser(house.rt, browser)
     assert here is not None
     admin = house.actor(person=person.id, mode="admin", human=True)
@@ -215,7 +216,7 @@ def test_a_member_who_is_removed_stops_at_once_with_everything_of_theirs(house: 
     with pytest.raises(DolmenError):
         authenticate(house.rt, key)
     with pytest.raises(DolmenError):
-        sign_in(house.rt, "mina", PASSWORD, address=HERE)
+        sign_in(house.rt, "mina", PASSWORD, Visitor(HERE))
     assert [each.removed_at is None for each in people(house.rt, house.owner)] == [True, False]
 
 

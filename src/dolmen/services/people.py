@@ -15,7 +15,8 @@ from dolmen.services import passwords
 from dolmen.services.accounts import ensure_vault, hashed
 from dolmen.services.oauth.clients import UNAPPROVED_FOR
 from dolmen.services.recording import audit
-from dolmen.store.contract import Browser, EntryLink, Person, Tx
+from dolmen.services.refusing import refused
+from dolmen.store.contract import Browser, EntryLink, Person, Step, Tx
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -30,6 +31,8 @@ GUESSES, LOCKED_FOR = 5, 15 * MINUTE
 a day."""
 _FROM_ADDRESS = 20
 """Several people may share an address."""
+STEP_LIFE = 5 * MINUTE
+"""How long a browser may take for its next step: a code, the answer of a passkey."""
 _LOGIN = re.compile(r"[\w.@+-]{2,64}")
 _SEE_EVERY = MINUTE
 
@@ -40,6 +43,29 @@ class SignedIn:
 
     person: Person
     actor: Actor
+    browser: Browser
+    session: str
+    """The hash of the browser's secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A step of signing in that was taken."""
+
+    secret: str
+    complete: bool = True
+    """Signed in. Otherwise a one-time code is missing, and the secret opens nothing but the page that asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Where somebody comes from."""
+
+    address: str = ""
+    device: str = ""
+    """What they recognise this browser by."""
+    instead: str = ""
+    """The secret with which the browser was signed in so far; it ends."""
 
 
 def entry_link(rt: Runtime, actor: Actor, person: str) -> str:
@@ -61,11 +87,11 @@ def entry_link(rt: Runtime, actor: Actor, person: str) -> str:
 
 
 def needs_setup(rt: Runtime) -> Person | None:
-    """The owner of this machine's vault, as long as they have no password."""
+    """The owner of this machine's vault, as long as they have no way in: neither password nor passkey."""
     vault = ensure_vault(rt)
     with rt.store.read() as tx:
         owner = tx.people.get(vault, tx.accounts.owner(vault))
-        if owner is None or tx.people.secret(vault, owner.id, "password") is not None:
+        if owner is None or tx.people.secret(vault, owner.id, "password") or tx.proofs.passkeys(vault, owner.id):
             return None
     return owner
 
@@ -77,14 +103,24 @@ def invite(rt: Runtime, actor: Actor, name: str) -> tuple[Person, str]:
         DolmenError: `forbidden`, `invalid-argument` for a name that is empty or over 100 characters.
     """
     require(actor, "admin")
-    name = " ".join("".join(char for char in name if char.isprintable()).split())
-    if not 1 <= len(name) <= 100:
-        raise DolmenError("invalid-argument", "The name is empty or too long.", "Give 1 to 100 characters.")
+    name = tidied(name)
     with rt.store.write() as tx:
         person = Person(actor.vault, tx.new_id(), name, "member", tx.now)
         tx.people.add(person)
         audit(tx, actor, "person:invite", person.id)
     return person, entry_link(rt, actor, person.id)
+
+
+def tidied(name: str) -> str:
+    """A name as it is kept: printable, on one line.
+
+    Raises:
+        DolmenError: `invalid-argument` for one that is empty or over 100 characters.
+    """
+    name = " ".join("".join(char for char in name if char.isprintable()).split())
+    if not 1 <= len(name) <= 100:
+        raise DolmenError("invalid-argument", "The name is empty or too long.", "Give 1 to 100 characters.")
+    return name
 
 
 def people(rt: Runtime, actor: Actor) -> list[Person]:
@@ -128,11 +164,9 @@ def link_of(rt: Runtime, secret: str) -> Person:
         return _owner_of(tx, tx.people.link(hashed(secret)))
 
 
-def choose_password(rt: Runtime, secret: str, login: str, password: str) -> str:
+def choose_password(rt: Runtime, secret: str, login: str, password: str, visitor: Visitor = Visitor()) -> Entry:
     """Uses a link: the person has this login and password from now on; every other browser of theirs is signed out.
-
-    Returns:
-        The secret of the browser, signed in.
+    Whoever has one-time codes is asked for one all the same.
 
     Raises:
         DolmenError: `gone`; `invalid-argument` for a login or password that does not do; `conflict` for a login that
@@ -154,33 +188,58 @@ def choose_password(rt: Runtime, secret: str, login: str, password: str) -> str:
         tx.people.set_secret(person.vault, person.id, "password", kept, tx.now)
         tx.people.close_all(person.vault, person.id)
         tx.people.succeeded(_by_name(login))
-        audit(tx, _actor(person), "person:password", person.id)
-        return _open(tx, person)
+        audit(tx, actor_of(person), "person:password", person.id)
+        return let_in(tx, person, visitor)
 
 
-def sign_in(rt: Runtime, login: str, password: str, *, address: str) -> str:
-    """The secret of a browser, signed in.
+def sign_in(rt: Runtime, login: str, password: str, visitor: Visitor) -> Entry:
+    """The first step of signing in, and the only one where there are no one-time codes.
 
     Raises:
         DolmenError: `unauthorized`, the same for a name that nobody has and a password that is not theirs;
             `rate-limited` after many of these.
     """
     login = _login(login)
-    subjects = {_by_name(login): GUESSES, f"address {address}": _FROM_ADDRESS}
     with rt.store.write() as tx:
-        for subject, most in subjects.items():
-            _count_guess(tx, subject, most)
+        count_guess(tx, login, visitor)
         person = tx.people.by_login(login)
         kept = None if person is None else tx.people.secret(person.vault, person.id, "password")
     right = passwords.fits(password, kept)  # outside the transaction: it takes a while on purpose
     if right and person is not None:
         with rt.store.write() as tx:
             if tx.people.by_login(login) == person and tx.people.secret(person.vault, person.id, "password") == kept:
-                for subject in subjects:
-                    tx.people.succeeded(subject)
-                audit(tx, _actor(person), "person:sign-in", person.id)
-                return _open(tx, person)
-    raise DolmenError("unauthorized", "The name or the password is wrong.", "Try again, or ask the owner for a link.")
+                return let_in(tx, person, visitor)
+    raise refused(
+        "unauthorized",
+        "The name or the password is wrong.",
+        "Try again, or ask the owner for a link.",
+        reason="unknown-name" if person is None else "no-password" if kept is None else "wrong-password",
+        person=person,
+        address=visitor.address,
+    )
+
+
+def prove(rt: Runtime, here: SignedIn, password: str, visitor: Visitor) -> None:
+    """Somebody who is signed in shows that it is them. Wrong guesses count like those at the door.
+
+    Raises:
+        DolmenError: `forbidden`; `rate-limited`.
+    """
+    login = here.person.login or ""
+    with rt.store.write() as tx:
+        count_guess(tx, login, visitor)
+        kept = tx.people.secret(here.person.vault, here.person.id, "password")
+    if not passwords.fits(password, kept):
+        raise refused(
+            "forbidden",
+            "That is not your password.",
+            "Try again.",
+            reason="wrong-password",
+            person=here.person,
+            address=visitor.address,
+        )
+    with rt.store.write() as tx:
+        guessed_right(tx, login, visitor)
 
 
 def at_browser(rt: Runtime, secret: str) -> SignedIn | None:
@@ -198,7 +257,7 @@ def at_browser(rt: Runtime, secret: str) -> SignedIn | None:
     if now - browser.seen_at >= _SEE_EVERY:
         with rt.store.write() as tx:
             tx.people.see(hashed(secret), tx.now)
-    return SignedIn(person, _actor(person))
+    return SignedIn(person, actor_of(person), browser, hashed(secret))
 
 
 def sign_out(rt: Runtime, secret: str) -> None:
@@ -214,18 +273,33 @@ def forget_old(rt: Runtime) -> int:
 
 
 def _trim(tx: Tx) -> int:
-    return tx.people.trim(tx.now - IDLE, tx.now - LONGEST, tx.now - DAY, tx.now)
+    return tx.people.trim(tx.now - IDLE, tx.now - LONGEST, tx.now - DAY, tx.now) + tx.proofs.trim(tx.now)
 
 
-def _count_guess(tx: Tx, subject: str, most: int) -> None:
+def count_guess(tx: Tx, login: str, visitor: Visitor) -> None:
     """Counts a guess before it is known whether it is right, so that many at once are not more than one after the
     other."""
-    number, last = tx.people.guess(subject, tx.now, tx.now - LOCKED_FOR, most)
-    if number > most:
-        minutes = -(-(last + LOCKED_FOR - tx.now) // MINUTE)
-        raise DolmenError(
-            "rate-limited", "Too many wrong passwords.", f"Wait {minutes} minutes, or ask the owner for a link."
-        )
+    for subject, most in _subjects(login, visitor).items():
+        number, last = tx.people.guess(subject, tx.now, tx.now - LOCKED_FOR, most)
+        if number > most:
+            minutes = -(-(last + LOCKED_FOR - tx.now) // MINUTE)
+            raise refused(
+                "rate-limited",
+                "Too many wrong passwords.",
+                f"Wait {minutes} minutes, or ask the owner for a link.",
+                reason="too-many-guesses",
+                address=visitor.address,
+            )
+
+
+def guessed_right(tx: Tx, login: str, visitor: Visitor) -> None:
+    """The row of guesses ends."""
+    for subject in _subjects(login, visitor):
+        tx.people.succeeded(subject)
+
+
+def _subjects(login: str, visitor: Visitor) -> dict[str, int]:
+    return {_by_name(login): GUESSES, f"address {visitor.address}": _FROM_ADDRESS}
 
 
 def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
@@ -241,14 +315,29 @@ def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
     return person
 
 
-def _open(tx: Tx, person: Person) -> str:
+def let_in(tx: Tx, person: Person, visitor: Visitor) -> Entry:
+    """After the right password: signed in, or asked for a one-time code. Guesses go on being counted until then."""
+    if tx.people.secret(person.vault, person.id, "totp") is None:
+        return open_browser(tx, person, visitor)
+    secret = secrets.token_urlsafe(32)
+    tx.proofs.add_step(Step("code", person.vault, person.id, "", tx.now + STEP_LIFE), hashed(secret))
+    return Entry(secret, complete=False)
+
+
+def open_browser(tx: Tx, person: Person, visitor: Visitor) -> Entry:
+    """Signs a browser in, under a secret that nobody knew before."""
     secret = secrets.token_urlsafe(32)
     _trim(tx)
-    tx.people.open(Browser(person.vault, person.id, tx.now, tx.now), hashed(secret))
-    return secret
+    guessed_right(tx, person.login or "", visitor)
+    if visitor.instead:
+        tx.people.close(hashed(visitor.instead))
+    tx.people.open(Browser(person.vault, person.id, tx.now, tx.now, visitor.device[:100]), hashed(secret))
+    audit(tx, actor_of(person), "person:sign-in", person.id)
+    return Entry(secret)
 
 
-def _actor(person: Person) -> Actor:
+def actor_of(person: Person) -> Actor:
+    """Who acts, when this person does."""
     mode: Mode = "admin" if person.role == "owner" else "write"
     return Actor(vault=person.vault, person=person.id, agent=WEB, mode=mode, connection=WEB, human=True)
 

@@ -194,7 +194,7 @@ def test_who_is_not_signed_in_signs_in_first_and_comes_back(town: Town) -> None:
     next = hidden(form, "next").replace("&amp;", "&")
     assert next == request
     signed = town.post("/sign-in", {"login": "Ada", "password": PASSWORD, "next": next})
-    assert signed.headers["location"] == BASE + request
+    assert signed.headers["location"] == request
     assert 'name="answer"' in town.get(request).text
 
 
@@ -367,12 +367,12 @@ def test_signing_in_leads_only_to_pages_of_ours(town: Town) -> None:
     town.enter()
     for next in ("https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"):
         answer = town.post("/sign-in", {"login": "ada", "password": PASSWORD, "next": next})
-        assert answer.headers["location"] == f"{BASE}/home"
+        assert answer.headers["location"] == "/home"
     assert "ada" in town.get("/home").text.lower() or town.get("/home").status_code == 200
 
 
 def test_the_address_alone_leads_a_person_in(town: Town) -> None:
-    assert town.get("/").headers["location"] == f"{BASE}/sign-in"
+    assert town.get("/").headers["location"] == "/sign-in"
     town.enter()
     assert "You are signed in" in town.get("/").text
 

@@ -97,6 +97,23 @@ def remove(here: Here, who: str, yes: bool) -> None:
     here.out.result({"removed": _plain(chosen)}, [f"{chosen.name} has no access any more."])
 
 
+@person.command("reset-second-factor")
+@click.argument("who")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@command
+def reset_second_factor(here: Here, who: str, yes: bool) -> None:
+    """Turn off the one-time codes of somebody who lost the app and the recovery codes. Their browsers are signed out;
+    password and passkeys stay."""
+    from dolmen.services import people, second_factor
+
+    with here.vault() as (rt, actor):
+        chosen = _one(people.people(rt, actor), who)
+        here.confirm(f"Turn off the one-time codes of {chosen.name}?", yes=yes)
+        was_on = second_factor.reset(rt, actor, chosen.id)
+    done = "signs in with the password alone now" if was_on else "had no one-time codes"
+    here.out.result({"person": _plain(chosen), "was_on": was_on}, [f"{chosen.name} {done}."])
+
+
 def _base(here: Here) -> str:
     from dolmen.interfaces.cli.commands.serve import http_options
 

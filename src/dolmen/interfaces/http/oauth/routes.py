@@ -26,9 +26,9 @@ from dolmen.interfaces.http.oauth.fetching import Fetcher
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import refusal
+from dolmen.interfaces.http.web import routes as web
 from dolmen.interfaces.http.web.browser import Cookie
 from dolmen.interfaces.http.web.entering import Entering
-from dolmen.interfaces.http.web.pages import style
 from dolmen.services.runtime import Runtime
 
 PER_MINUTE = 60
@@ -83,10 +83,5 @@ def routes(
         Route("/oauth/device_authorization", limited(answered(endpoints.device)), methods=["POST"]),
         Route("/device", limited(device), methods=["GET", "POST"]),
         Route("/oauth/authorize", limited(consent.authorize), methods=["GET", "POST"]),
-        Route("/sign-in", limited(entering.sign_in), methods=["GET", "POST"]),
-        Route("/sign-out", limited(entering.sign_out), methods=["POST"]),
-        Route("/enter/{link}", limited(entering.enter), methods=["GET", "POST"]),
-        Route("/", limited(entering.home)),
-        Route("/home", limited(entering.home)),
-        Route("/web/style.css", style),
+        *web.routes(entering, limited),
     ]

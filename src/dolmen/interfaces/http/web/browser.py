@@ -1,15 +1,24 @@
-"""The browser's cookie, and the token that shows a form to be ours."""
+"""The browser's cookies, the token that shows a form to be ours, and where a form came from."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dolmen.services.people import LONGEST
+from dolmen.services.people import LONGEST, STEP_LIFE
+
+_BROWSERS = (("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
+_SYSTEMS = (
+    ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"), ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"), ("Linux", "Linux"),
+)  # fmt: skip
+"""The first one that a User-Agent names; most name several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +27,30 @@ class Cookie:
 
     secure: bool
     """The server is reached by https."""
-    path: str = "/"
+    base_path: str = "/"
+    step: bool = False
+    """For the few minutes between two steps of signing in, instead."""
 
     @property
     def name(self) -> str:
-        # The prefix makes browsers refuse one that another host or an insecure page set.
-        return "__Host-dolmen" if self.secure and self.path == "/" else "dolmen"
+        name = "-".join(("dolmen", *re.findall(r"[\w.]+", self.base_path), *(["step"] if self.step else [])))
+        # The prefix makes browsers refuse one that another host or an insecure page set (RFC 6265bis §4.1.3.2).
+        return f"__Host-{name}" if self.secure else name
+
+    @property
+    def path(self) -> str:
+        # The prefix asks for the whole host. A path would keep nothing from neighbours on the same host anyway: their
+        # pages can read ours.
+        return "/" if self.secure else self.base_path
 
     def read(self, request: Request) -> str:
         return request.cookies.get(self.name, "")
 
     def set(self, response: Response, secret: str) -> None:
+        seconds = (STEP_LIFE if self.step else LONGEST) // 1_000_000
         response.set_cookie(
-            self.name, secret, max_age=LONGEST // 1_000_000, path=self.path, secure=self.secure, httponly=True,
-            samesite="lax",
-        )  # fmt: skip
+            self.name, secret, max_age=seconds, path=self.path, secure=self.secure, httponly=True, samesite="lax"
+        )
 
     def clear(self, response: Response) -> None:
         response.delete_cookie(self.name, path=self.path, secure=self.secure, httponly=True, samesite="lax")
@@ -46,3 +64,19 @@ def form_token(secret: str) -> str:
 def is_ours(secret: str, token: str) -> bool:
     """Whether a form came from a page that was made for this browser."""
     return bool(secret) and hmac.compare_digest(form_token(secret).encode(), token.encode())
+
+
+def from_own_page(request: Request) -> bool:
+    """Whether a form comes from a page of this server, as far as the browser says. Also of one that nobody is signed in
+    with: a foreign page could sign it in as somebody else."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
+
+
+def device_of(user_agent: str) -> str:
+    """What people recognise a browser by: `Firefox · Linux`; empty for an unknown one."""
+    named = (next((name for sign, name in table if sign in user_agent), "") for table in (_BROWSERS, _SYSTEMS))
+    return " · ".join(filter(None, named))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from urllib.parse import urlsplit
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode, urlsplit
 
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
@@ -12,14 +12,16 @@ from starlette.responses import RedirectResponse, Response
 
 from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.http.responses import STATUS
-from dolmen.interfaces.http.web.browser import Cookie, form_token, is_ours
-from dolmen.interfaces.http.web.pages import page
-from dolmen.services import people
-from dolmen.services.people import SignedIn
+from dolmen.interfaces.http.web.browser import Cookie, device_of, form_token, from_own_page, is_ours
+from dolmen.interfaces.http.web.pages import page, said
+from dolmen.interfaces.http.web.places import Place
+from dolmen.services import people, second_factor
+from dolmen.services.people import Entry, SignedIn, Visitor
+from dolmen.services.refusing import refused
 from dolmen.services.runtime import Runtime
 
 FORM_LIMIT = 20_000
-HOME = "/home"
+HOME, SIGN_IN, CODE = "/home", "/sign-in", "/sign-in/code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,45 +36,86 @@ class Entering:
     hashing: CapacityLimiter
     """How many passwords are looked at together."""
 
+    @property
+    def step(self) -> Cookie:
+        """The cookie between two steps."""
+        return replace(self.cookie, step=True)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.base)
+
     async def here(self, request: Request) -> SignedIn | None:
         """Who is signed in with this browser."""
         return await to_thread.run_sync(people.at_browser, self.rt, self.cookie.read(request))
 
+    def visitor(self, request: Request) -> Visitor:
+        """Where a request comes from."""
+        device = device_of(request.headers.get("user-agent", ""))
+        return Visitor(self.address(request), device, self.cookie.read(request))
+
     async def sign_in(self, request: Request) -> Response:
         """GET shows the form; POST signs in and goes on to where the person was heading."""
         if request.method != "POST":
-            return self.form(request, next=_local(request.query_params.get("next", "")))
+            return self.form(request, next=local(request.query_params.get("next", "")))
         form = await fields(request)
-        login, next = form.get("login", ""), _local(form.get("next", ""))
+        login, password, next = form.get("login", ""), form.get("password", ""), local(form.get("next", ""))
         try:
-            secret = await to_thread.run_sync(
-                lambda: people.sign_in(self.rt, login, form.get("password", ""), address=self.address(request)),
-                limiter=self.hashing,
+            entry = await to_thread.run_sync(
+                people.sign_in, self.rt, login, password, self.visitor(request), limiter=self.hashing
             )
         except DolmenError as error:
             return self.form(request, next=next, login=login[:64], problem=error)
-        return self._signed_in(secret, next)
+        return self._entered(entry, next)
 
     def form(
         self, request: Request, *, next: str, client: str = "", login: str = "", problem: DolmenError | None = None
     ) -> Response:
         """The sign-in form; `next` is where it leads to."""
+        there = SIGN_IN + (f"?{urlencode({'next': next})}" if next else "")
         values = {
             "next": next,
             "client": client,
             "login": login,
             "host": urlsplit(self.base).netloc,
-            "problem": f"{problem.message} {problem.fix}" if problem else "",
+            "problem": said(request, problem),
+            "passkeys": self.place.works_at(request),
+            "elsewhere": self.place.elsewhere(request, there),
         }
         # The form posts to us, and its answer may lead on to a page of ours only.
-        return page(request, "sign_in", values, base=self.base, status=STATUS[problem.code] if problem else 200)
+        status = STATUS[problem.code] if problem else 200
+        return page(request, "sign_in", values, base=self.base, status=status, script=True)
+
+    async def code(self, request: Request) -> Response:
+        """The second step: asks for a one-time code after the right password."""
+        secret = self.step.read(request)
+        if request.method != "POST":
+            if not await to_thread.run_sync(second_factor.waits, self.rt, secret):
+                return self.to(SIGN_IN)
+            return self._code_form(request, secret, local(request.query_params.get("next", "")))
+        form = await fields(request)
+        next = local(form.get("next", ""))
+        self.check_token(secret, form, request)
+        try:
+            entry = await to_thread.run_sync(
+                second_factor.answer, self.rt, secret, form.get("code", ""), self.visitor(request)
+            )
+        except DolmenError as error:
+            if error.code == "gone":
+                return self.form(request, next=next, problem=error)
+            return self._code_form(request, secret, next, problem=error)
+        return self._entered(entry, next)
+
+    def _code_form(self, request: Request, secret: str, next: str, *, problem: DolmenError | None = None) -> Response:
+        values = {"next": next, "token": form_token(secret), "problem": said(request, problem)}
+        return page(request, "code", values, base=self.base, status=STATUS[problem.code] if problem else 200)
 
     async def sign_out(self, request: Request) -> Response:
         form = await fields(request)
         secret = self.cookie.read(request)
         if is_ours(secret, form.get("token", "")):
             await to_thread.run_sync(people.sign_out, self.rt, secret)
-        answer = RedirectResponse(f"{self.base}/sign-in", 303)
+        answer = self.to(SIGN_IN)
         self.cookie.clear(answer)
         return answer
 
@@ -83,49 +126,94 @@ class Entering:
         try:
             person = await to_thread.run_sync(people.link_of, self.rt, link)
         except DolmenError as error:
-            return page(
-                request, "error", {"lead": f"{error.message} {error.fix}", "detail": ""}, base=self.base, status=410
-            )
+            values = {"lead": said(request, error), "detail": ""}
+            return page(request, "error", values, base=self.base, status=410)
         values = {"name": person.name, "login": person.login or ""}
         if request.method != "POST":
             return page(request, "enter", values, base=self.base)
         form = await fields(request)
         login, password = form.get("login", ""), form.get("password", "")
         try:
-            secret = await to_thread.run_sync(
-                people.choose_password, self.rt, link, login, password, limiter=self.hashing
+            entry = await to_thread.run_sync(
+                people.choose_password, self.rt, link, login, password, self.visitor(request), limiter=self.hashing
             )
         except DolmenError as error:
-            shown = {**values, "login": login[:64], "problem": f"{error.message} {error.fix}"}
+            shown = {**values, "login": login[:64], "problem": said(request, error)}
             return page(request, "enter", shown, base=self.base, status=STATUS[error.code])
-        return self._signed_in(secret, HOME)
+        return self._entered(entry, HOME)
 
     async def home(self, request: Request) -> Response:
         here = await self.here(request)
         if here is None:
-            return RedirectResponse(f"{self.base}/sign-in", 303)
+            return self.to(SIGN_IN)
         values = {"name": here.person.name, "token": form_token(self.cookie.read(request))}
         return page(request, "home", values, base=self.base)
 
-    def _signed_in(self, secret: str, next: str) -> Response:
-        answer = RedirectResponse(self.base + (next or HOME), 303)
-        self.cookie.set(answer, secret)
+    def signed_in(self, response: Response, entry: Entry) -> None:
+        """Gives a browser the secret of its session; what it had for a step ends."""
+        self.cookie.set(response, entry.secret)
+        self.step.clear(response)
+
+    def to(self, path: str) -> Response:
+        """Sends a browser on to a page of this server, under the host name by which it came."""
+        return RedirectResponse(self.place.base_path + path, 303)
+
+    def check_token(self, secret: str, form: dict[str, str], request: Request) -> None:
+        """Refuses a form that was not made for this browser.
+
+        Raises:
+            DolmenError: `forbidden`.
+        """
+        if not is_ours(secret, form.get("token", "")):
+            raise foreign(self.address(request))
+
+    def _entered(self, entry: Entry, next: str) -> Response:
+        if entry.complete:
+            answer = self.to(next or HOME)
+            self.signed_in(answer, entry)
+        else:
+            answer = self.to(CODE + (f"?{urlencode({'next': next})}" if next else ""))
+            self.step.set(answer, entry.secret)
         return answer
 
 
 async def fields(request: Request) -> dict[str, str]:
-    """The fields of a small form."""
+    """The fields of a small form of ours.
+
+    Raises:
+        DolmenError: `forbidden` for one that a page of another server sent; `too-large`.
+    """
     from urllib.parse import parse_qsl
 
+    body = await sent(request)
+    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+async def sent(request: Request) -> bytes:
+    """What a page of ours sent.
+
+    Raises:
+        DolmenError: `forbidden`, `too-large`.
+    """
+    if not from_own_page(request):
+        raise foreign()
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > FORM_LIMIT:
             raise DolmenError("too-large", "The form is too large.", "Enter less.")
-    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    return body
 
 
-def _local(next: str) -> str:
+def foreign(address: str = "") -> DolmenError:
+    """What is said to a form that is not ours."""
+    return refused(
+        "forbidden", "The page was open for too long, or was not ours.", "Go back and try again.",
+        reason="foreign-form", address=address,
+    )  # fmt: skip
+
+
+def local(next: str) -> str:
     """A place of this server to go on to, as a path; empty for any other place."""
     inside = next.startswith("/") and not next.startswith(("//", "/\\")) and next.isprintable() and len(next) < 8_000
     return next if inside and "\\" not in next else ""

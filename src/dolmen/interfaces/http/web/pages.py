@@ -12,6 +12,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.http.web.language import preferred, words
 
 _HEADERS = {
@@ -21,6 +22,7 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+_SCRIPT = "script-src 'self'; connect-src 'self'; "
 
 
 def page(
@@ -31,11 +33,13 @@ def page(
     base: str,
     status: int = 200,
     leads_to: str = "",
+    script: bool = False,
 ) -> Response:
     """A page in the language of its reader.
 
     Args:
         base: the public address of the server.
+        script: the page uses passkeys, which browsers give to a script alone: the one of ours may run.
         leads_to: an address beyond this server to which an answer to the page's form sends the browser on.
     """
     language = preferred(request.headers.get("accept-language", ""))
@@ -47,14 +51,34 @@ def page(
     shown = {"problem": "", **values, "language": language, "say": say, "base_path": urlsplit(base).path.rstrip("/")}
     html = _templates().get_template(f"{name}.html").render(shown)
     policy = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    policy = _SCRIPT + policy if script else policy
     headers = {**_HEADERS, "Content-Security-Policy": f"{policy} {_source(leads_to)}".rstrip()}
     return HTMLResponse(html, status, {**headers, "Content-Language": language, "Vary": "Accept-Language, Cookie"})
 
 
+def said(request: Request, error: DolmenError | None) -> str:
+    """A refusal in the language of the page where that has words for it, with the id under which the log tells more."""
+    if error is None:
+        return ""
+    known = words(preferred(request.headers.get("accept-language", "")))
+    text = known.get(f"problem: {error.message}") or f"{error.message} {error.fix}"
+    reference = error.data.get("reference")
+    return f"{text} ({reference})" if reference else text
+
+
 async def style(_: Request) -> Response:
     """The one style sheet."""
+    return _static("style.css", "text/css")
+
+
+async def script(_: Request) -> Response:
+    """The one script."""
+    return _static("passkeys.js", "text/javascript")
+
+
+def _static(name: str, kind: str) -> Response:
     headers = {"Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}
-    return Response(_read("style.css"), media_type="text/css", headers=headers)
+    return Response(_read(name), media_type=kind, headers=headers)
 
 
 def _source(address: str) -> str:

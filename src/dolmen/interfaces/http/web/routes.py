@@ -1,0 +1,38 @@
+"""Where the pages of people are."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dolmen.interfaces.http.web.account import ACCOUNT, CODES, AccountPages
+from dolmen.interfaces.http.web.entering import CODE, HOME, SIGN_IN, Entering
+from dolmen.interfaces.http.web.pages import script, style
+from dolmen.interfaces.http.web.passkeys import PasskeyCalls, in_words
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+BOTH = ["GET", "POST"]
+
+
+def routes(entering: Entering, limited: Callable[[Endpoint], Endpoint]) -> list[Route]:
+    """The routes of signing in and of one's own account; `limited` counts the requests of an address."""
+    account, calls = AccountPages(entering), PasskeyCalls(entering)
+    return [
+        Route(SIGN_IN, limited(entering.sign_in), methods=BOTH),
+        Route(CODE, limited(entering.code), methods=BOTH),
+        Route("/sign-in/passkey/challenge", limited(in_words(calls.challenge)), methods=["POST"]),
+        Route("/sign-in/passkey", limited(in_words(calls.enter)), methods=["POST"]),
+        Route("/sign-out", limited(entering.sign_out), methods=["POST"]),
+        Route("/enter/{link}", limited(entering.enter), methods=BOTH),
+        Route("/", limited(entering.home)),
+        Route(HOME, limited(entering.home)),
+        Route(ACCOUNT, limited(account.account), methods=BOTH),
+        Route(CODES, limited(account.codes), methods=BOTH),
+        Route("/account/passkeys/challenge", limited(in_words(calls.begin)), methods=["POST"]),
+        Route("/account/passkeys", limited(in_words(calls.add)), methods=["POST"]),
+        Route("/web/style.css", style),
+        Route("/web/passkeys.js", script),
+    ]

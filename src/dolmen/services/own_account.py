@@ -1,0 +1,134 @@
+"""What people see and change of their own account: name, password, browsers, connections."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dolmen.domain.access import Connection
+from dolmen.domain.errors import not_found
+from dolmen.services import passwords
+from dolmen.services.people import LONGEST, SignedIn, Visitor, prove, tidied
+from dolmen.services.recording import audit
+from dolmen.services.second_factor import is_fresh
+from dolmen.store.contract import Passkey
+
+if TYPE_CHECKING:
+    from dolmen.services.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserLine:
+    """A browser that somebody is signed in with."""
+
+    id: str
+    device: str
+    created_at: int
+    seen_at: int
+    here: bool
+    """The one that asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Everything that the account page shows."""
+
+    fresh: bool
+    """Whether ways in can be changed without signing in again."""
+    password: bool
+    codes: bool
+    recovery_left: int
+    passkeys: list[Passkey]
+    browsers: list[BrowserLine]
+    connections: list[Connection]
+
+
+def account(rt: Runtime, here: SignedIn) -> Account:
+    """The account of whoever is signed in."""
+    vault, person = here.person.vault, here.person.id
+    with rt.store.read() as tx:
+        return Account(
+            fresh=is_fresh(here, tx.now),
+            password=tx.people.secret(vault, person, "password") is not None,
+            codes=tx.people.secret(vault, person, "totp") is not None,
+            recovery_left=tx.proofs.recovery_left(vault, person),
+            passkeys=tx.proofs.passkeys(vault, person),
+            browsers=[
+                BrowserLine(_public(hash), each.device, each.created_at, each.seen_at, hash == here.session)
+                for hash, each in tx.people.browsers(vault, person)
+                if tx.now - each.created_at < LONGEST
+            ],
+            connections=[
+                each
+                for each in tx.accounts.connections(vault)
+                if each.person == person
+                and each.revoked_at is None
+                and (each.expires_at is None or each.expires_at > tx.now)
+            ],
+        )
+
+
+def rename(rt: Runtime, here: SignedIn, name: str) -> None:
+    """Another name for the person; what they wrote is theirs under it.
+
+    Raises:
+        DolmenError: `invalid-argument`.
+    """
+    with rt.store.write() as tx:
+        tx.people.change(here.person.vault, here.person.id, name=tidied(name))
+        audit(tx, here.actor, "person:name", here.person.id)
+
+
+def change_password(rt: Runtime, here: SignedIn, old: str, new: str, visitor: Visitor) -> None:
+    """Another password; every other browser of this person is signed out.
+
+    Raises:
+        DolmenError: `invalid-argument` for a new one that does not do; `forbidden` for a wrong old one;
+            `rate-limited`.
+    """
+    passwords.check(new)
+    prove(rt, here, old, visitor)
+    kept = passwords.hash_of(new)
+    with rt.store.write() as tx:
+        tx.people.set_secret(here.person.vault, here.person.id, "password", kept, tx.now)
+        tx.people.close_all(here.person.vault, here.person.id, but=here.session)
+        audit(tx, here.actor, "person:password", here.person.id)
+
+
+def end_browser(rt: Runtime, here: SignedIn, id: str) -> None:
+    """Signs another browser of this person out, or all others when `id` is `others`.
+
+    Raises:
+        DolmenError: `not-found`.
+    """
+    vault, person = here.person.vault, here.person.id
+    with rt.store.write() as tx:
+        if id == "others":
+            tx.people.close_all(vault, person, but=here.session)
+            return
+        hashes = [hash for hash, _ in tx.people.browsers(vault, person) if _public(hash) == id]
+        if not hashes:
+            raise not_found("Browser", id[:50])
+        tx.people.close(hashes[0])
+
+
+def end_connection(rt: Runtime, here: SignedIn, id: str) -> None:
+    """Ends a connection of this person at once: a key, or a client that was let in.
+
+    Raises:
+        DolmenError: `not-found`, the same for a connection of somebody else.
+    """
+    vault = here.person.vault
+    with rt.store.write() as tx:
+        if not any(each.id == id and each.person == here.person.id for each in tx.accounts.connections(vault)):
+            raise not_found("Connection", id[:50])
+        if tx.accounts.revoke(vault, id, tx.now):
+            tx.oauth.drop_tokens(vault, id)
+            audit(tx, here.actor, "key:revoke", id)
+    rt.keys.forget(id)
+
+
+def _public(hash: str) -> str:
+    """A browser's name on the page: shows neither its secret nor the hash under which it is looked up."""
+    return hashlib.sha256(f"browser {hash}".encode()).hexdigest()[:16]
