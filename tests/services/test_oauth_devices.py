@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,21 +10,29 @@ import pytest
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import DEVICE_GRANT, DEVICE_LIFE, INTERVAL, Client, OAuthError
 from dolmen.domain.values import HOUR
-from dolmen.services.accounts import keys
+from dolmen.services.accounts import authenticate as authenticate_key
+from dolmen.services.accounts import create_key, keys, revoke
 from dolmen.services.oauth import (
     Consent,
+    Request,
     Tokens,
     Wishes,
     allow_device,
+    authenticate,
+    consent,
     deny_device,
+    redeem,
     redeem_device,
     refresh,
     register,
+    register_with_key,
+    registered_client,
     start_device,
     waiting_device,
+    widest,
 )
 from tests.services.conftest import House
-from tests.services.test_oauth import RESOURCE, acts, refused
+from tests.services.test_oauth import BACK, CHALLENGE, RESOURCE, VERIFIER, acts, refused
 
 
 def machine(house: House) -> Client:
@@ -151,3 +160,80 @@ def test_what_is_no_code_is_answered_like_one_that_nobody_waits_with(house: Hous
     with pytest.raises(DolmenError) as absent:
         waiting_device(house.rt, "BBBB-BBBB")
     assert error.value.as_dict() == absent.value.as_dict()
+
+
+# --------------------------------------------------------------------------------------- clients registered with a key
+def bound(house: House, **key: Any) -> tuple[Client, str]:
+    """A client that was registered with a key, and the key's id."""
+    connection, secret = create_key(house.rt, house.owner, agent="chatgpt", **key)
+    return register_with_key(
+        house.rt, authenticate_key(house.rt, secret), {"client_name": "My App", **BACK_HOME}
+    ), connection.id
+
+
+BACK_HOME = {"redirect_uris": [BACK]}
+
+
+def let_in(house: House, client: Client, **chosen: Any) -> Tokens:
+    request = Request(client, BACK, CHALLENGE, RESOURCE)
+    code = consent(house.rt, house.owner, request, Consent(**{"agent": "app", "mode": "write"} | chosen))
+    return redeem(house.rt, client, code, VERIFIER, BACK, None)
+
+
+def test_a_client_of_a_key_stays_within_the_key(house: House) -> None:
+    """C-306"""
+    ends = house.clock.now + HOUR // 2
+    client, key = bound(house, mode="suggest", project="github.com/a/b", toolset="kenfold", expires_at=ends)
+    assert client.id == f"my-app_{key.replace('-', '')[-8:]}"
+    assert widest(house.rt, client) == "suggest"
+    given = let_in(house, client, project="other", toolset="core", expires_at=ends + HOUR)
+    actor = acts(house, given.access)
+    assert (actor.mode, actor.project, actor.toolset) == ("suggest", "github.com/a/b", "kenfold")
+    house.clock.advance(HOUR // 2)
+    assert refused(house, given.access)
+    assert widest(house.rt, client) == "read"
+
+
+def test_a_client_of_a_wide_key_is_what_the_person_chose(house: House) -> None:
+    client, _ = bound(house, mode="admin")
+    actor = acts(house, let_in(house, client, project="shop", toolset="kmem").access)
+    assert (actor.mode, actor.project, actor.toolset) == ("write", "shop", "kmem")
+
+
+def test_what_was_let_in_through_a_key_ends_with_it_at_once(house: House) -> None:
+    """C-306"""
+    client, key = bound(house)
+    given, other = let_in(house, client), let_in(house, register(house.rt, BACK_HOME))
+    authenticate(house.rt, given.access, RESOURCE)
+    revoke(house.rt, house.owner, key)
+    with pytest.raises(DolmenError):
+        authenticate(house.rt, given.access, RESOURCE)
+    with pytest.raises(OAuthError):
+        refresh(house.rt, client, given.refresh, "", None)
+    assert not refused(house, other.access)
+    with pytest.raises(DolmenError) as error:
+        let_in(house, client)
+    assert error.value.code == "forbidden"
+
+
+def test_a_client_of_somebody_elses_key_is_not_let_in(house: House) -> None:
+    client, _ = bound(house)
+    request = Request(client, BACK, CHALLENGE, RESOURCE)
+    with pytest.raises(DolmenError) as error:
+        consent(house.rt, replace(house.owner, person="somebody"), request, Consent("app", "read"))
+    assert error.value.code == "forbidden"
+    assert "somebody else's key" in error.value.message
+
+
+def test_the_same_name_with_the_same_key_is_the_same_client(house: House) -> None:
+    _, secret = create_key(house.rt, house.owner, agent="chatgpt")
+    key = authenticate_key(house.rt, secret)
+    first = register_with_key(house.rt, key, {"client_name": "My App", **BACK_HOME})
+    again = register_with_key(house.rt, key, {"client_name": "my app", "redirect_uris": ["http://localhost/cb"]})
+    assert again.id == first.id
+    assert registered_client(house.rt, first.id).redirects == ("http://localhost/cb",)
+    foreign = register_with_key(house.rt, replace(key, vault="other"), {"client_name": "My App", **BACK_HOME})
+    assert foreign.id.startswith(f"{first.id}_")
+    house.clock.advance(48 * HOUR)
+    register(house.rt, BACK_HOME)
+    assert registered_client(house.rt, first.id).key == key.connection

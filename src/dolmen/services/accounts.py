@@ -155,9 +155,14 @@ def revoke(rt: Runtime, actor: Actor, id: str) -> Connection:
         connection = next((each for each in tx.accounts.connections(actor.vault) if each.id == id), None)
         if connection is None:
             raise not_found("Key", id)
+        bound = tx.oauth.bound_to(actor.vault, id) if revoked else []
         if revoked:
             audit(tx, actor, "key:revoke", id)
-    rt.keys.forget(id)
+        for each in bound:  # what was let in through clients that were registered with the key
+            tx.accounts.revoke(actor.vault, each, tx.now)
+            tx.oauth.drop_tokens(actor.vault, each)
+    for each in (id, *bound):
+        rt.keys.forget(each)
     return connection
 
 

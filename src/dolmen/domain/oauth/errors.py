@@ -7,6 +7,7 @@ from typing import Literal
 OAuthCode = Literal[
     "invalid_request",
     "invalid_client",
+    "invalid_token",
     "invalid_grant",
     "invalid_scope",
     "invalid_target",
@@ -21,7 +22,7 @@ OAuthCode = Literal[
     "expired_token",
     "temporarily_unavailable",
 ]
-"""RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2, RFC 8628 §3.5."""
+"""RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7591 §3.2.2, RFC 8707 §2, RFC 8628 §3.5."""
 
 
 class OAuthError(Exception):

@@ -218,10 +218,20 @@ class _Surroundings:
     def _measured(self, request: Request) -> Response:
         if not self._known(request):
             return refusal(unauthorized("Metrics need an API key here."))
+        if not self.door.oversees(request.headers, request.scope):
+            return refusal(_not_yours())
         return Response(self._metrics.text(), media_type=CONTENT_TYPE)
 
     def _known(self, request: Request) -> bool:
         return self.door.knows(request.headers, client=self.door.address(request.scope))
+
+
+def _not_yours() -> DolmenError:
+    return DolmenError(
+        "forbidden",
+        "Metrics tell of the whole store.",
+        "Ask from the server's machine, or with a key in mode `admin` (`dolmen key create prometheus --mode admin`).",
+    )
 
 
 async def _nothing_here(request: Request) -> Response:

@@ -13,7 +13,7 @@ from starlette.types import Scope
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.values import USER_SCOPE, Actor
-from dolmen.interfaces.http.hosts import HostPolicy, keyless
+from dolmen.interfaces.http.hosts import HostPolicy, is_loopback, keyless
 from dolmen.interfaces.http.limits import Limits, refused
 from dolmen.interfaces.http.oauth.metadata import challenge
 from dolmen.interfaces.http.options import HttpOptions
@@ -81,15 +81,22 @@ class Door:
             return False
         return True
 
+    def oversees(self, headers: Mapping[str, str], scope: Scope) -> bool:
+        """Whether a request that could come in may see figures of the whole store, beyond its own vault: from this
+        machine directly, or with a key in mode `admin`."""
+        peer = scope["client"][0] if scope.get("client") else ""
+        if is_loopback(peer) and not _forwarded(headers):
+            return True
+        return "authorization" in headers and self._by_header(headers, MCP).mode == "admin"
+
     def at_once(self, headers: Mapping[str, str]) -> bool:
         """Whether `actor` will answer from what was seen a moment ago: it then needs no thread of its own."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return accounts.remembered(self.rt, token.strip()) if scheme else self.rt.at_home()
 
     def _actor(self, headers: Mapping[str, str], query: str, path: str) -> Actor:
-        credential = headers.get("authorization")
-        if credential is not None:
-            actor = self._by_credential(_bearer(credential), path)
+        if "authorization" in headers:
+            actor = self._by_header(headers, path)
         elif self.open(headers):
             actor = accounts.local_actor(
                 self.rt,
@@ -98,13 +105,14 @@ class Door:
                 toolset=self.options.toolset,
             )
         else:
-            raise unauthorized(self._why(headers))
+            raise unauthorized(self._why(headers), self.options.base)
         if self.options.read_only:
             actor = replace(actor, mode="read")
         project = headers.get(PROJECT_HEADER) or parse_qs(query).get("project", [""])[0]
         return _in_project(actor, project) if project.strip() else actor
 
-    def _by_credential(self, secret: str, path: str) -> Actor:
+    def _by_header(self, headers: Mapping[str, str], path: str) -> Actor:
+        secret = _bearer(headers["authorization"])
         if self.options.base and secret.startswith(oauth.ACCESS_PREFIX):
             return oauth.authenticate(self.rt, secret, self.options.base + path.rstrip("/"))
         return accounts.authenticate(self.rt, secret)
@@ -122,6 +130,8 @@ class Door:
 
     def _why(self, headers: Mapping[str, str]) -> str:
         """Why a request needs a key here."""
+        if self.options.base:
+            return "This server asks every client to sign in, or for an API key."
         if not keyless(self.options):
             return "This server asks every client for an API key."
         if _forwarded(headers):
@@ -135,19 +145,24 @@ def _forwarded(headers: Mapping[str, str]) -> bool:
 
 def _too_many_failures(_: str, seconds: int) -> Refusal:
     return refused(
-        "Too many requests without a valid key from this address.",
-        f"Correct the key in the client; wait {seconds} s. The owner makes a key with `dolmen key create AGENT`.",
+        "Too many requests without a valid key or token from this address.",
+        f"Correct it in the client; wait {seconds} s. The owner makes a key with `dolmen key create AGENT`.",
         seconds,
     )
 
 
-def unauthorized(message: str) -> Refusal:
-    return Refusal(
-        "unauthorized",
-        message,
+def unauthorized(message: str, base: str = "") -> Refusal:
+    """`base`: the public address where people and clients sign in; empty where nobody does."""
+    fix = (
         "Send `Authorization: Bearer dlm_…`. The owner makes a key with `dolmen key create AGENT`, which prints what "
-        "to enter in each client.",
+        "to enter in each client."
     )
+    if base:
+        fix = (
+            f"Connect the client to {base}{MCP} without a key: it then asks you to sign in; `dolmen login {base}` "
+            f"does so on a machine without a browser. Or use a key: {fix[0].lower()}{fix[1:]}"
+        )
+    return Refusal("unauthorized", message, fix)
 
 
 def toolset_of(actor: Actor, asked: str | None, *, with_key: bool) -> str:

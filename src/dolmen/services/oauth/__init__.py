@@ -1,7 +1,7 @@
 """How does a hosted client sign in, and what holds its access? Clients, consents and tokens."""
 
 from dolmen.services.oauth.binding import Consent, widest
-from dolmen.services.oauth.clients import document_client, register, registered_client
+from dolmen.services.oauth.clients import document_client, register, register_with_key, registered_client
 from dolmen.services.oauth.devices import (
     Wishes,
     allow_device,
@@ -28,6 +28,7 @@ __all__ = [
     "redeem_device",
     "refresh",
     "register",
+    "register_with_key",
     "registered_client",
     "revoke",
     "start_device",

@@ -197,7 +197,7 @@ def _announce(here: Here, app: App, options: HttpOptions, port: int) -> None:
         out.bold(f"Dolmen serves {out.style(url, fg='green')}"),
         f"  memory  {info.location} ({info.version})",
         f"  model   {model}: {why}",
-        f"  access  {_access(with_key)}",
+        f"  access  {_access(with_key, options.base)}",
         *(f"  also at {each}" for each in _elsewhere(options, port)),
         *_first_entry(app, options),
         *(f"  {out.style('!', fg='yellow')} {warning}" for warning in info.warnings),
@@ -234,7 +234,9 @@ def endpoint(public_url: str, host: str, port: int) -> str:
     return (public_url.rstrip("/") or f"http://{_reached(host)}:{port}") + "/mcp"
 
 
-def _access(with_key: bool) -> str:
+def _access(with_key: bool, base: str) -> str:
+    if base:
+        return "by signing in from the client, or with a key: dolmen key create AGENT"
     if with_key:
         return "with a key: dolmen key create AGENT"
     return "this machine only, no key needed (DOLMEN_AUTH=keys asks for one)"

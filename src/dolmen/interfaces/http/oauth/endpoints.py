@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -12,13 +12,14 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import DEVICE_GRANT, DEVICE_LIFE, INTERVAL, Client, OAuthCode, OAuthError, Resources
 from dolmen.domain.values import SECOND
 from dolmen.interfaces.http.oauth.assertion import Assertions
 from dolmen.interfaces.http.oauth.fetching import json_object
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.oauth.metadata import authorization_server, protected_resource
-from dolmen.services import oauth
+from dolmen.services import accounts, oauth
 from dolmen.services.oauth import Tokens, Wishes
 from dolmen.services.runtime import Runtime
 
@@ -28,7 +29,14 @@ BODY_LIMIT = 65_536
 _UNCACHED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 # Metadata are the same for everybody; pages of other origins may read them, as a browser-based client does.
 _PUBLIC = {"Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*"}
-_STATUS: dict[OAuthCode, int] = {"invalid_client": 401, "temporarily_unavailable": 503, "access_denied": 403}
+_STATUS: dict[OAuthCode, int] = {
+    "invalid_client": 401,
+    "invalid_token": 401,
+    "temporarily_unavailable": 503,
+    "access_denied": 403,
+}
+
+_CHALLENGES = {"basic": 'Basic realm="Dolmen"', "bearer": 'Bearer error="invalid_token"'}
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -60,13 +68,13 @@ class Endpoints:
 
     # ---------------------------------------------------------------------------------------------------------- calls
     async def register(self, request: Request) -> Response:
-        """RFC 7591."""
+        """RFC 7591. With an API key as the initial access token, the client stays within that key (C-306)."""
         if not self.registration:
             raise OAuthError("access_denied", "Clients do not register themselves here; use a client id document.")
         metadata = json_object(await _body(request))
         if metadata is None:
             raise OAuthError("invalid_client_metadata", "The body is no JSON object.")
-        client = await to_thread.run_sync(oauth.register, self.rt, metadata)
+        client = await to_thread.run_sync(self._registered, request.headers.get("authorization", ""), metadata)
         asked = metadata.get("grant_types") or ()
         return JSONResponse(_registered(client, device=DEVICE_GRANT in asked), 201, _UNCACHED)
 
@@ -123,6 +131,16 @@ class Endpoints:
         await to_thread.run_sync(oauth.revoke, self.rt, client, form["token"])
         return Response(status_code=200, headers=_UNCACHED)
 
+    def _registered(self, credential: str, metadata: Mapping[str, Any]) -> Client:
+        if not credential:
+            return oauth.register(self.rt, metadata)
+        scheme, _, secret = credential.strip().partition(" ")
+        try:
+            key = accounts.authenticate(self.rt, secret.strip() if scheme.lower() == "bearer" else "")
+        except DolmenError as error:
+            raise OAuthError("invalid_token", error.message) from None
+        return oauth.register_with_key(self.rt, key, metadata)
+
     async def _client(self, request: Request, form: dict[str, str]) -> Client:
         client = await self.clients.get(_public(request, form))
         await self.assertions.check(client, form)
@@ -138,7 +156,11 @@ def answered(endpoint: Endpoint) -> Endpoint:
         except OAuthError as error:
             _log.info("%s refused: %s", request.url.path, error)
             body = {"error": error.code, "error_description": error.description}
-            return JSONResponse(body, _STATUS.get(error.code, 400), _UNCACHED)
+            status = _STATUS.get(error.code, 400)
+            asked = request.headers.get("authorization", "").partition(" ")[0].lower() if status == 401 else ""
+            # RFC 6749 §5.2: who tried to prove itself by a header is answered in its scheme.
+            challenge = {"WWW-Authenticate": _CHALLENGES[asked]} if asked in _CHALLENGES else {}
+            return JSONResponse(body, status, {**_UNCACHED, **challenge})
 
     return answer
 

@@ -33,6 +33,8 @@ from dolmen.services.runtime import Runtime
 
 PER_MINUTE = 60
 """Requests of strangers for these places, per address."""
+REGISTRATIONS = 10
+"""Of them, registrations: each is a row. A client registers once."""
 PASSWORDS = 2
 """Passwords looked at together: each takes 64 MiB and much of a processor, which is what they are hashed like that
 for. More than these wait for their turn."""
@@ -60,9 +62,9 @@ def routes(
     form = Form(base, entering)
     consent = ConsentPage(base, resources, clients, entering, form)
     device = DevicePage(base, clients, entering, form, wrong_codes())
-    limits = Limits(PER_MINUTE, 0)
+    every, registrations = Limits(PER_MINUTE, 0), Limits(REGISTRATIONS, 0)
 
-    def limited(endpoint: Endpoint) -> Endpoint:
+    def limited(endpoint: Endpoint, limits: Limits = every) -> Endpoint:
         async def admitted(request: Request) -> Response:
             try:
                 with limits.request(address(request), time.monotonic()):
@@ -77,7 +79,7 @@ def routes(
         Route(metadata.PROTECTED + "/{path:path}", endpoints.resource),
         Route(metadata.SERVER, endpoints.server),
         Route(metadata.OPENID, endpoints.server),
-        Route("/oauth/register", limited(answered(endpoints.register)), methods=["POST"]),
+        Route("/oauth/register", limited(answered(endpoints.register), registrations), methods=["POST"]),
         Route("/oauth/token", limited(answered(endpoints.token)), methods=["POST"]),
         Route("/oauth/revoke", limited(answered(endpoints.revoke)), methods=["POST"]),
         Route("/oauth/device_authorization", limited(answered(endpoints.device)), methods=["POST"]),

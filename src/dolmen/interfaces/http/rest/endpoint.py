@@ -45,6 +45,10 @@ class Asked:
             )
 
 
+_RESOURCE = "/mcp/kenfold"
+"""What a token of a client that signed in must be for: Kenfold's document has this interface beside its tools. One for
+`/mcp` opens all that lies in it; a token for another toolset's path does not open this one."""
+
 Handler = Callable[[Runtime, Actor, Asked], Mapping[str, Any]]
 """Blocking, in a thread of its own."""
 
@@ -80,7 +84,7 @@ class Endpoint:
             return JSONResponse(await anyio.to_thread.run_sync(handler, self._door.rt, actor, asked))
 
     def _actor(self, scope: Scope) -> Actor:
-        return self._door.actor(Headers(scope=scope), client=self._door.address(scope))
+        return self._door.actor(Headers(scope=scope), client=self._door.address(scope), path=_RESOURCE)
 
     async def _body(self, scope: Scope, receive: Receive) -> Any:
         if scope["method"] != "POST":
