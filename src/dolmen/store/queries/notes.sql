@@ -52,6 +52,15 @@ UNION ALL
 SELECT a.note_id FROM note_alias a
 WHERE a.vault_id = :vault AND a.address_key = :address_key AND a.note_id <> :id;
 
+-- name: elsewhere
+-- The note that was moved away from an address, if it is another one.
+SELECT a.note_id FROM note_alias a
+WHERE a.vault_id = :vault AND a.address_key = :address_key AND a.note_id <> :id;
+
+-- name: take_back
+-- A note that was just added.
+DELETE FROM note WHERE vault_id = :vault AND id = :id;
+
 -- name: keep
 -- Copies the stored state into the history, if it still has the version that the writer saw and nobody was faster.
 INSERT INTO note_revision (

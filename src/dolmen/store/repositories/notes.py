@@ -62,7 +62,14 @@ class NoteRepository:
 
     # ------------------------------------------------------------------------------------------------------- writes
     def add(self, note: Note) -> bool:
-        return self._session.run(self._sql["add"], self._params(note)) > 0
+        params = self._params(note)
+        if not self._session.run(self._sql["add"], params):
+            return False
+        # The insert may have waited for a move away from this address, whose note keeps it, and which it did not see.
+        if note.status != "deleted" and self._session.one(self._sql["elsewhere"], params):
+            self._session.run(self._sql["take_back"], params)
+            return False
+        return True
 
     def lock(self, vault: str, id: str) -> None:
         self._session.run(self._sql["lock"], {"vault": vault, "id": id})
