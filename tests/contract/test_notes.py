@@ -262,6 +262,10 @@ def test_a_link_may_lead_to_a_name_that_no_note_has_yet(desk: Desk) -> None:
     with desk.store.write() as tx:
         assert tx.links.add("v", link(block.id, "store", "depends_on"))
         assert [edge.source for edge in tx.links.around("v", ["store"])] == [block.id]
+        for target in ("store#blk_00000002", "store-2", "stor", "store/deep", "store$"):
+            assert tx.links.add("v", link(block.id, target))
+        assert {edge.target for edge in tx.links.toward("v", ["store", "nobody"])} == {"store", "store#blk_00000002"}
+        assert tx.links.toward("w", ["store"]) == []
 
 
 def test_many_blocks_are_added_at_once_with_their_tags(desk: Desk) -> None:

@@ -158,6 +158,27 @@ def test_an_edge_goes_with_its_line_and_a_block_can_be_its_end(desk: Desk) -> No
     assert desk.read(store, "links").links == ()
 
 
+def test_a_link_to_a_block_is_still_seen_after_the_block_was_reworded(desk: Desk) -> None:
+    """C-103, C-107: also after a move; the link says the block that makes the statement now."""
+    store = desk.new("Redis holds sessions for a day.\n\nNothing else does.", title="Store").ref
+    block = desk.block(store, "Redis")
+    ref = desk.new(f"Cookies.\n\n- depends_on [[store#{block.id}]]\n- part_of [[Store]]", title="Auth").ref
+    desk.edit(block.ref, "replace_block", "Redis holds sessions for two days.")
+    now = desk.block(store, "Redis")
+    assert now.id != block.id
+    assert {(e.rel, e.to) for e in desk.read(store, "links").links} == {("depends_on", now.ref), ("part_of", store)}
+    assert [e.source for e in desk.read(now.ref, "links").links if e.rel == "depends_on"] == [
+        desk.block(ref, "depends_on").ref
+    ]
+    other = desk.block(store, "Nothing")
+    assert [e.rel for e in desk.read(other.ref, "links").links] == ["part_of"]
+    move_note(desk.rt, desk.agent, store, "web/sessions")
+    moved = {(e.rel, e.to) for e in desk.read("web/sessions", "links").links}
+    assert moved == {("depends_on", f"dolmen://web/sessions#{now.id}"), ("part_of", "dolmen://web/sessions")}
+    desk.edit(f"web/sessions#{now.id}", "replace_block", "")
+    assert [e.rel for e in desk.read("web/sessions", "links").links] == ["part_of"]
+
+
 # ----------------------------------------------------------------------------------------------------- move and restore
 def test_a_moved_note_keeps_its_blocks_and_what_links_to_it(desk: Desk) -> None:
     made = desk.new(NOTE, folder="backend")

@@ -165,9 +165,8 @@ def links_of(tx: Tx, note: Note, memories: Sequence[Memory]) -> tuple[NoteLink, 
     edges = tx.links.around(vault, list(ids))
     out = [edge for edge in edges if edge.source in ids]
     aliases = [name for name, id in tx.notes.aliases(vault).items() if id == note.id]
-    names = names_of(note, aliases)
-    blocks = [f"{name}#{memory.block}" for name in names[:1] for memory in memories]
-    toward = [edge for edge in tx.links.around(vault, [*names, *blocks, *ids]) if edge.source not in ids]
+    ours = tx.links.toward(vault, names_of(note, aliases)) + [edge for edge in edges if edge.target in ids]
+    toward = [edge for edge in dict.fromkeys(ours) if edge.source not in ids]
     sources = tx.memories.many(vault, list({edge.source for edge in (*out, *toward)}))
     homes = _homes(tx, vault, sources)
     found = resolve(tx, vault, [edge.target for edge in out], note.folder)
@@ -176,6 +175,7 @@ def links_of(tx: Tx, note: Note, memories: Sequence[Memory]) -> tuple[NoteLink, 
         for edge in out
         if edge.source in sources
     ]
+    ends = _ends(tx, note, memories, [edge.target for edge in toward])
     leads: dict[tuple[str, str], bool] = {}
     for edge in toward:
         source = sources.get(edge.source)
@@ -184,9 +184,30 @@ def links_of(tx: Tx, note: Note, memories: Sequence[Memory]) -> tuple[NoteLink, 
         name = (edge.target, source.folder)
         if name not in leads:
             leads[name] = edge.target in ids or _leads_to(tx, *name, note)
-        if leads[name]:
-            links.append(NoteLink(_address(source, homes), edge.rel, address(note.permalink), True))
+        if leads[name] and (end := ends.get(edge.target)) is not None:
+            links.append(NoteLink(_address(source, homes), edge.rel, end, True))
     return tuple(links)
+
+
+def _ends(tx: Tx, note: Note, memories: Sequence[Memory], targets: Sequence[str]) -> dict[str, str]:
+    """The address in the note that each name leads to now: of a statement that was reworded, that of its block now.
+    Names of blocks that are not among the memories are left out."""
+    blocks = {memory.block: memory.block for memory in memories}
+    named = {target: target.partition("#")[2] for target in targets}
+    if any(block and block not in blocks for block in named.values()):
+        for memory in memories:
+            past = tx.memories.revisions(memory.vault, memory.id) if memory.version > 1 else []
+            blocks |= {revision.memory.block: memory.block for revision in past if revision.memory.block not in blocks}
+    whole, of_memory = address(note.permalink), {memory.id: memory.block for memory in memories}
+    ends: dict[str, str] = {}
+    for target, block in named.items():
+        if target in of_memory:
+            ends[target] = address(note.permalink, of_memory[target])
+        elif not block.startswith("blk_"):
+            ends[target] = whole
+        elif block in blocks:
+            ends[target] = address(note.permalink, blocks[block])
+    return ends
 
 
 def _leads_to(tx: Tx, target: str, folder: str, note: Note) -> bool:

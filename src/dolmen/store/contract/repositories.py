@@ -178,6 +178,9 @@ class Links(Protocol):
     def around(self, vault: str, ids: Sequence[str]) -> list[Link]:
         """Every edge that starts or ends at one of the memories."""
 
+    def toward(self, vault: str, names: Sequence[str]) -> list[Link]:
+        """Every edge that ends at one of the names, or at a part of what it names (`name#part`)."""
+
     def stream(self, vault: str) -> Iterator[Link]: ...
 
 

@@ -25,6 +25,12 @@ SELECT source_id, rel, target, weight, created_at, agent, 1 AS side FROM link
 WHERE vault_id = :vault AND target IN (:ids...)
 ORDER BY side, created_at, source_id, rel, target;
 
+-- name: toward
+-- Edges that end at a name, or at a part of it: `#` comes before `$`.
+SELECT source_id, rel, target, weight, created_at, agent FROM link
+WHERE vault_id = :vault AND (target = :name OR (target >= :first AND target < :last))
+ORDER BY created_at, source_id, rel, target;
+
 -- name: stream
 -- Every edge of the vault.
 SELECT source_id, rel, target, weight, created_at, agent FROM link

@@ -44,6 +44,13 @@ class LinkRepository:
             found |= dict.fromkeys([row[:6] for row in self._session.all(query, params | {"vault": vault})])
         return [Link(*row) for row in found]
 
+    def toward(self, vault: str, names: Sequence[str]) -> list[Link]:
+        found: dict[Row, None] = {}
+        for name in dict.fromkeys(names):
+            params: dict[str, Value] = {"vault": vault, "name": name, "first": f"{name}#", "last": f"{name}$"}
+            found |= dict.fromkeys(self._session.all(self._sql["toward"], params))
+        return [Link(*row) for row in found]
+
     def stream(self, vault: str) -> Iterator[Link]:
         for row in self._session.stream(self._sql["stream"], {"vault": vault}):
             yield Link(*row)
