@@ -121,6 +121,7 @@ def passage(memory: Memory, at: int) -> Passage:
     return Passage(
         memory=memory.id,
         scope=memory.scope,
+        audience=memory.audience,
         ord=0,
         start=0,
         end=len(memory.text),

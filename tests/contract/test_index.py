@@ -13,8 +13,8 @@ def test_passages_are_numbered_in_the_order_given(desk: Desk) -> None:
     memory = desk.memory(text)
     cut = 16
     parts = [
-        Passage(memory.id, "user", 0, 0, cut, ("first", "part"), True, START),
-        Passage(memory.id, "user", 1, cut, len(text), ("second", "part"), True, START),
+        Passage(memory.id, "user", "", 0, 0, cut, ("first", "part"), True, START),
+        Passage(memory.id, "user", "", 1, cut, len(text), ("second", "part"), True, START),
     ]
     with desk.store.write() as tx:
         tx.memories.add(memory, "k")

@@ -11,7 +11,7 @@ import pytest
 
 from dolmen.domain.text import analyze
 from dolmen.store.contract import Tx
-from dolmen.store.filter import condition, passages
+from dolmen.store.filter import Reach, condition, passages
 from dolmen.store.ids import rising
 from dolmen.store.postgres.adapt import HalfVector
 from dolmen.store.postgres.engine import PostgresStore
@@ -76,7 +76,7 @@ def tables(found: list[dict[str, Any]]) -> set[str]:
 
 def test_a_read_of_one_vault_opens_one_partition_of_each_table(filled: Desk) -> None:
     with filled.store.read() as tx:
-        seen = condition(filled.sight("project:p", as_of=filled.clock.now), [1, 2])
+        seen = condition(filled.sight("project:p", as_of=filled.clock.now), Reach([1, 2]))
         query = Query("test", f"SELECT m.id FROM memory m {seen.joins} WHERE {seen.where}")
         opened = tables(plan(tx, query, dict(seen.params)))
     assert sorted(re.sub(r"\d", "N", name) for name in opened) == ["memory_N", "revision_N"]
@@ -98,7 +98,7 @@ def test_the_text_search_reads_the_entries_of_its_own_scope_only(filled: Desk) -
 def test_the_vector_index_is_walked_with_the_filter_inside_until_enough_have_passed(filled: Desk) -> None:
     with filled.store.read() as tx:
         scope = scope_id(tx, "project:p")
-        seen = passages(filled.sight("project:p"), [scope])
+        seen = passages(filled.sight("project:p"), Reach([scope]))
         query = SEARCH["nearest"].fill(joins=seen.joins, where=seen.where, model="1", dim="8")
         found = plan(tx, query, {**seen.params, "query": HalfVector(unit(1, 8)), "limit": 20})
     assert found[0]["Node Type"] == "Limit"
@@ -114,7 +114,7 @@ def test_the_vector_index_is_walked_with_the_filter_inside_until_enough_have_pas
 def test_a_small_scope_is_compared_exactly_through_its_own_index(filled: Desk) -> None:
     with filled.store.read() as tx:
         scope = scope_id(tx, "project:q")
-        seen = passages(filled.sight("project:q"), [scope])
+        seen = passages(filled.sight("project:q"), Reach([scope]))
         query = SEARCH["exact"].fill(joins=seen.joins, where=seen.where)
         place = {"scopes": [scope], "live": 1, "model": 1}
         found = plan(tx, query, {**seen.params, **place, "query": HalfVector(unit(1, 8)), "limit": 20})

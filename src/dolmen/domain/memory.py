@@ -113,6 +113,8 @@ class Memory:
     """The id of the note that it is a block of; empty for a memory of its own."""
     block: str = ""
     """Its id there, `blk_…`; its words stand in the note's source."""
+    audience: str = ""
+    """Who may see it (`domain/audience`); empty for everybody of the vault."""
     version: int = 1
 
     def served(self, now: int) -> bool:

@@ -45,6 +45,8 @@ class Proposal:
     decision_note: str = ""
     note: str | None = None
     """The note that it is about, when that is already here."""
+    audience: str = ""
+    """Who may see it: those who see what it is about."""
 
     @property
     def group(self) -> Group:

@@ -86,7 +86,7 @@ def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
             notes=result.notes,
         )
 
-    return answered(rt, query, first, then)
+    return answered(rt, actor, query, first, then)
 
 
 def _preferences(tx: Tx, actor: Actor, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:

@@ -53,7 +53,7 @@ def edit(rt: Runtime, actor: Actor, request: Edit) -> Edited:
     notes = checking.replacements(request.content, dict(request.fields))
     texts = [content] if content is not None else []
     [embedded] = embed(rt.embedder, texts, rt.options.inline_embeddings) or [NOTHING]
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         memory = existing(tx, actor, request.ref)
         if request.op == "restore" or (request.op == "amend" and (content is not None or set(fields) - _OF_A_BLOCK)):
             refuse_block(tx, memory)
@@ -119,7 +119,8 @@ def restore_in(tx: Tx, actor: Actor, memory: Memory, version: int | None, reason
     back.
     """
     target = earlier(tx, memory, version)
-    taken = tx.memories.by_content(actor.vault, target.scope, target.label, target.kind, content_key(target.text))
+    said = content_key(target.text)
+    taken = tx.memories.by_content(actor.vault, target.scope, target.label, target.kind, said, memory.audience)
     if target.status in ("active", "proposed") and taken is not None and taken.id != memory.id:
         raise DolmenError(
             "conflict", f"Memory {taken.id} says the same now.", "Forget that one first, or leave this one as it is."
@@ -307,7 +308,7 @@ def link(rt: Runtime, actor: Actor, source: str, rel: str, to: str, weight: floa
     rel, weight = checking.relation(rel), checking.weight(weight)
     target = ref_id(checking.target(to))
     refuse_secrets(target)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         memory = existing(tx, actor, source)
         if target == memory.id:
             raise DolmenError("invalid-argument", "A memory is not linked to itself.", "Name another memory in `to`.")
@@ -332,7 +333,7 @@ def verify(rt: Runtime, actor: Actor, refs: Sequence[str], state: str, note: str
         raise DolmenError("invalid-argument", "There is nothing to verify.", "Pass at least one ref.")
     mark: Verification = next(v for v in VERIFICATIONS if v == state)
     refs, note = checking.refs(refs), reason_text(note)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         found = tx.memories.many(actor.vault, [ref_id(ref) for ref in refs])
         missing = tuple(ref for ref in refs if ref_id(ref) not in found)
         if not found:

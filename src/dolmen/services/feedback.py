@@ -34,7 +34,7 @@ def feedback(rt: Runtime, actor: Actor, request: FeedbackRequest) -> str:
     reason = reason_text(request.reason)
     if request.event is not None:
         rt.journal.flush()
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         if request.event is not None and tx.journal.event(actor.vault, request.event) is None:
             raise not_found("Recall event", request.event)
         entry = Feedback(

@@ -48,7 +48,7 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
     reason = reason_text(request.reason)
     if request.mode == "purge":
         rt.journal.flush()  # recalls that are not written yet may name what goes
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         decision, because = decide_purge(actor) if request.mode == "purge" else decide(actor)
         traces = Traces()
         if request.mode == "purge" and request.query and decision == "apply":

@@ -81,6 +81,7 @@ def _passages(memory: Memory) -> list[Passage]:
         Passage(
             memory=memory.id,
             scope=memory.scope,
+            audience=memory.audience,
             ord=n,
             start=start,
             end=end,

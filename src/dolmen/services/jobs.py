@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from dolmen.domain.audience import everybody
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import HOUR, MINUTE, SECOND
 from dolmen.models.chat import Unanswered
@@ -112,7 +113,7 @@ def _one(rt: Runtime, handler: Handler, job: Job, stopped: Callable[[], bool]) -
         write = handler(rt, job)
         if stopped():
             return _end(rt, job, job.error, 0, counted=False)
-        with rt.store.write() as tx:
+        with rt.store.write(everybody(job.vault)) as tx:  # what only some may see is no work for models
             write(tx)
             if not tx.jobs.finish(job, tx.now):
                 raise _Lost

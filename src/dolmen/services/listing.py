@@ -60,7 +60,7 @@ def memories(rt: Runtime, actor: Actor, request: ListRequest) -> MemoryPage:
         require(actor, "admin")
     if not 1 <= request.limit <= LIMIT:
         raise DolmenError("invalid-argument", f"limit {request.limit} is out of range.", f"Use 1 to {LIMIT}.")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         sight = visible(
             tx,
             actor,
@@ -96,7 +96,7 @@ def full_ref(rt: Runtime, actor: Actor, part: str) -> str:
             f"{part!r} is no ref.",
             f"Give an id, or at least {SHORTEST_PART} characters of its start or end (`dolmen memory list`).",
         )
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         found = sorted(tx.memories.matching(actor.vault, ref, _MOST_NAMED + 1))
         texts = tx.memories.many(actor.vault, found[:_MOST_NAMED]) if len(found) > 1 else {}
     if not found:

@@ -32,7 +32,7 @@ def read(rt: Runtime, actor: Actor, ref: str, view: View = "content", section: s
         DolmenError: `not-found`; `gone` when it was forgotten and the reader is an agent.
     """
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         memory = existing(tx, actor, ref)
         if memory.status == "deleted" and not actor.human:
             raise DolmenError(
@@ -94,7 +94,7 @@ def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
 def browse(rt: Runtime, actor: Actor, request: Browse) -> Listing:
     """Scopes, folders and titles, never texts; paged. `queued` lists what this connection queued."""
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         if request.queued:
             return _queued(tx, actor, request)
         sight = visible(tx, actor, request.project, folder=request.path, note="")

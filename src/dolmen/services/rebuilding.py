@@ -12,7 +12,7 @@ from dolmen.store.contract import Tx
 
 def rebuild(tx: Tx, memory: Memory, revisions: Sequence[Revision]) -> None:
     """Puts the passages that the memory had at each time, as if its changes were happening now; it has none before."""
-    states = [*(revision.memory for revision in revisions), memory]
+    states = [*(revision.memory.with_(audience=memory.audience) for revision in revisions), memory]
     index(tx, states[0])
     for before, after in pairwise(states):
         if words(before) != words(after) or before.scope != after.scope:

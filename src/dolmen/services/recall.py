@@ -48,7 +48,7 @@ def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
 
     def then(tx: Tx, sight: Filter, result: Result) -> Pack:
         answer = _pack(tx, sight, query, request, result, place)
-        health, lag = _health(rt, tx, sight)
+        health, lag = _health(rt, tx, actor)
         event = _noted(rt, tx, actor, query, answer) if request.record else None
         return replace(
             answer,
@@ -58,7 +58,7 @@ def recall(rt: Runtime, actor: Actor, request: Recall) -> Pack:
             notes=(*result.notes, *when(result, query), *answer.notes),
         )
 
-    return answered(rt, query, first, then)
+    return answered(rt, actor, query, first, then)
 
 
 def _noted(rt: Runtime, tx: Tx, actor: Actor, query: Query, answer: Pack) -> str:
@@ -203,12 +203,12 @@ def _cases(claims: Sequence[Claim], memories: Mapping[str, Memory]) -> tuple[Cas
     return tuple(sorted(views, key=lambda v: -v.score))
 
 
-def _health(rt: Runtime, tx: Tx, sight: Filter) -> tuple[dict[str, Any], bool]:
+def _health(rt: Runtime, tx: Tx, actor: Actor) -> tuple[dict[str, Any], bool]:
     """How much of what is in sight can be found by meaning, and whether some of it cannot yet."""
     embedder = rt.embedder
     if embedder is None or embedder.dim == 0:
         return {"embedding_coverage": None, "lag_seconds": 0}, False
-    health = rt.index_health(tx, sight.vault, tx.index.find_model(embedder.model, embedder.dim))
+    health = rt.index_health(tx, actor, tx.index.find_model(embedder.model, embedder.dim))
     coverage = round(health.embedded / health.passages, 4) if health.passages else 1.0
     lag = 0 if health.oldest_pending_at is None else max(0, tx.now - health.oldest_pending_at) // 1_000_000
     return {"embedding_coverage": coverage, "lag_seconds": lag}, coverage < 1

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from dolmen.domain.audience import OPEN
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import REASON_LIMIT, Memory
 from dolmen.domain.note import Note
@@ -55,6 +56,7 @@ def queue(
     reason: str = "",
     targets: Sequence[Memory] = (),
     note: Note | None = None,
+    audience: str | None = None,
 ) -> Proposal:
     """Keeps a write for a person to decide, with the version of everything it touches as the writer saw it.
 
@@ -62,7 +64,11 @@ def queue(
         memory: what it is about; the first one of several.
         targets: all that it touches, when that is more than `memory`.
         note: the note that it is about, as the writer saw it.
+        audience: who may see it, when it is about nothing that is here.
     """
+    if audience is None:
+        touched: list[Memory | Note] = [*([memory] if memory else []), *targets, *([note] if note else [])]
+        audience = next((each.audience for each in touched if each.audience), OPEN)
     seen = {m.id: m.version for m in (*([memory] if memory else []), *targets)}
     proposal = Proposal(
         id=tx.new_id(),
@@ -78,6 +84,7 @@ def queue(
         connection=actor.connection,
         created_at=tx.now,
         note=note.id if note else None,
+        audience=audience,
     )
     tx.proposals.add(proposal)
     audit(tx, actor, f"propose:{op}", proposal.id)

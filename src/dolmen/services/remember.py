@@ -20,6 +20,7 @@ from dolmen.services.recording import audit, queue, revise
 from dolmen.services.requests import NewMemory, Outcome, Remembered
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import existing, only, ref_id, scope_for
+from dolmen.services.sharing import audience_of_new
 from dolmen.store.contract import Tx
 
 
@@ -53,7 +54,7 @@ def remember(rt: Runtime, actor: Actor, items: Sequence[NewMemory], *, dry_run: 
     vectors = iter(embed(rt.embedder, good, rt.options.inline_embeddings))
     embedded = [next(vectors) if isinstance(p, NewMemory) else NOTHING for p in prepared]
     try:
-        with rt.store.write() as tx:
+        with rt.write(actor) as tx:
             require_room(tx, actor, len(good))
             results = tuple(
                 noted(_attempt(rt, tx, actor, item, vector), note)
@@ -121,8 +122,10 @@ def store_one(
         return _retry(tx, actor, item, known)
     scope = scope_for(tx, actor, item.project)
     replaced = [_replaceable(tx, actor, ref, scope) for ref in dict.fromkeys(item.supersedes)]
-    replaced += [old for old in _earlier_summaries(tx, actor, item, scope) if old.id not in {m.id for m in replaced}]
-    memory = _memory(tx, actor, item, scope, replaced)
+    audience = audience_of_new(tx, actor, item, replaced)
+    earlier = _earlier_summaries(tx, actor, item, scope, audience)
+    replaced += [old for old in earlier if old.id not in {m.id for m in replaced}]
+    memory = _memory(tx, actor, item, scope, audience, replaced)
     key = content_key(memory.text)
     if twin := _twin(tx, actor, memory, key, item.same):
         return _duplicate(tx, actor, item, twin, replaced)
@@ -134,7 +137,7 @@ def store_one(
     if item.key and not tx.keys.put(actor.vault, actor.connection, item.key, memory.id, tx.now):
         return _retry(tx, actor, item, tx.keys.find(actor.vault, actor.connection, item.key) or memory.id)
     if not tx.memories.add(memory, key):
-        twin = tx.memories.by_content(actor.vault, scope, memory.label, memory.kind, key)
+        twin = tx.memories.by_content(actor.vault, scope, memory.label, memory.kind, key, audience)
         if twin is None:
             raise DolmenError("conflict", "The same statement was just changed by another writer.", "Try again.")
         return _duplicate(tx, actor, item, twin, replaced)
@@ -189,20 +192,21 @@ def _replaceable(tx: Tx, actor: Actor, ref: str, scope: str) -> Memory:
     return old
 
 
-def _earlier_summaries(tx: Tx, actor: Actor, item: NewMemory, scope: str) -> list[Memory]:
+def _earlier_summaries(tx: Tx, actor: Actor, item: NewMemory, scope: str, audience: str) -> list[Memory]:
     """A session keeps one summary: a new one replaces those of the same agent and session (C-123)."""
     session = item.session or actor.session
     if item.label != SUMMARY or not session:
         return []
-    tx.scopes.lock(actor.vault, scope)  # of two at once, the second finds the first
+    tx.scopes.lock(actor.vault, scope, audience)  # of two at once, the second finds the first
     earlier = only(tx, actor, scope, kinds=("episode",), labels=(SUMMARY,), session=session)
-    return [old for old in tx.memories.select(earlier, limit=10) if old.agent == actor.agent]
+    found = tx.memories.select(earlier, limit=10)
+    return [old for old in found if old.agent == actor.agent and old.audience == audience]
 
 
 def _twin(tx: Tx, actor: Actor, memory: Memory, key: str, same: Sequence[Kind]) -> Memory | None:
     """The memory that says this already; one whose time is over makes room."""
     for kind in dict.fromkeys((memory.kind, *same)):
-        twin = tx.memories.by_content(actor.vault, memory.scope, memory.label, kind, key)
+        twin = tx.memories.by_content(actor.vault, memory.scope, memory.label, kind, key, memory.audience)
         if twin is None:
             continue
         if twin.expires_at is None or twin.expires_at > tx.now:
@@ -211,7 +215,7 @@ def _twin(tx: Tx, actor: Actor, memory: Memory, key: str, same: Sequence[Kind]) 
     return None
 
 
-def _memory(tx: Tx, actor: Actor, item: NewMemory, scope: str, replaced: Sequence[Memory]) -> Memory:
+def _memory(tx: Tx, actor: Actor, item: NewMemory, scope: str, audience: str, replaced: Sequence[Memory]) -> Memory:
     kind: Kind = item.kind or (replaced[0].kind if replaced else "fact")
     label = item.label or (replaced[0].label if replaced and item.kind is None else "")
     made = tx.now if item.created_at is None else min(item.created_at, tx.now)
@@ -219,6 +223,7 @@ def _memory(tx: Tx, actor: Actor, item: NewMemory, scope: str, replaced: Sequenc
         id=item.id or tx.new_id(),
         vault=actor.vault,
         scope=scope,
+        audience=audience,
         kind=kind,
         label=label,
         text=item.content,

@@ -41,7 +41,7 @@ def pending(
 ) -> list[ReviewItem]:
     """Proposals, oldest first, each with what it would change; agents see their own, people all."""
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         own = None if actor.human or actor.mode == "admin" else actor.connection
         found = tx.proposals.select(actor.vault, status, own, limit if group is None else _ALL)
         return [item(rt, tx, each) for each in found if group in (None, each.group)][:limit]
@@ -50,7 +50,7 @@ def pending(
 def named(rt: Runtime, actor: Actor, part: str) -> list[str]:
     """Ids of proposals, decided ones too, that start or end with `part`; agents see their own, people all."""
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         own = None if actor.human or actor.mode == "admin" else actor.connection
         found = tx.proposals.select(actor.vault, None, own, _ALL)
     return [each.id for each in found if each.id.startswith(part) or each.id.endswith(part)]
@@ -63,7 +63,7 @@ def one(rt: Runtime, actor: Actor, id: str) -> ReviewItem:
         DolmenError: `not-found`, also for that of somebody else.
     """
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         proposal = tx.proposals.get(actor.vault, id)
         own = actor.human or actor.mode == "admin" or (proposal and proposal.connection == actor.connection)
         if proposal is None or not own:
@@ -88,7 +88,7 @@ def apply(
     """
     require(actor, "admin")
     note = reason_text(note)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         proposal = _open(tx, actor, id)
         touched = showing.targets(tx, proposal)
         _decidable(tx, actor, proposal, touched)
@@ -158,7 +158,7 @@ def _agreed(tx: Tx, actor: Actor, proposal: Proposal, note: str) -> str:
 def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:
     """Says no: a proposed memory is deleted (and kept as history), a proposed change is not made."""
     note = reason_text(note)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         proposal = _open(tx, actor, id)
         own = proposal.connection == actor.connection
         require(actor, "write" if own else "admin")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from dolmen.domain.values import MINUTE
+from dolmen.domain.audience import Viewer, viewer_of
+from dolmen.domain.values import MINUTE, Actor
 from dolmen.services.journal import JournalBuffer
 from dolmen.services.keycache import KeyCache
 from dolmen.store.contract import Filter, IndexHealth, Store, Tx
@@ -23,6 +25,7 @@ tells."""
 _HOME_FOR = 5.0
 """Seconds that the owner of this machine's vault is remembered, as long as a key is."""
 _MOMENT = 0.2
+_VIEWERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,15 @@ class Runtime:
     """None: nothing is proposed by a model."""
     keys: KeyCache = field(default_factory=KeyCache)
     _home: list[tuple[float, str, str]] = field(default_factory=list)
-    _health: dict[tuple[str, int | None], tuple[float, IndexHealth]] = field(default_factory=dict)
+    _health: dict[tuple[Viewer, int | None], tuple[float, IndexHealth]] = field(default_factory=dict)
+
+    def read(self, actor: Actor) -> AbstractContextManager[Tx]:
+        """A transaction in which only that is there which the actor may see; the way in for every operation."""
+        return self.store.read(viewer_of(actor))
+
+    def write(self, actor: Actor) -> AbstractContextManager[Tx]:
+        """The same for writing."""
+        return self.store.write(viewer_of(actor))
 
     def home(self, find: Callable[[], tuple[str, str]]) -> tuple[str, str]:
         """The vault and the owner of this machine's user, from `find`; at most five seconds old."""
@@ -79,11 +90,14 @@ class Runtime:
         """Whether `home` will answer at once in the next moment."""
         return any(time.monotonic() - at < _HOME_FOR - _MOMENT for at, *_ in self._home)
 
-    def index_health(self, tx: Tx, vault: str, model: int | None) -> IndexHealth:
-        """How much of a vault's live text has vectors; at most ten seconds old."""
-        known = self._health.get((vault, model))
+    def index_health(self, tx: Tx, actor: Actor, model: int | None) -> IndexHealth:
+        """How much of the live text that the actor may see has vectors; at most ten seconds old."""
+        viewer = viewer_of(actor)
+        known = self._health.get((viewer, model))
         if known is not None and time.monotonic() - known[0] < _HEALTH_FOR:
             return known[1]
-        health = tx.index.health(Filter(vault, None, tx.now), model)
-        self._health[vault, model] = (time.monotonic(), health)
+        health = tx.index.health(Filter(actor.vault, None, tx.now), model)
+        if len(self._health) >= _VIEWERS:
+            self._health.clear()
+        self._health[viewer, model] = (time.monotonic(), health)
         return health

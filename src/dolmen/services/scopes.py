@@ -33,7 +33,7 @@ class Project:
 def projects(rt: Runtime, actor: Actor) -> list[Project]:
     """Every project of the vault, and the user scope, by name."""
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         active = tx.memories.count(visible(tx, actor, EVERY_PROJECT), "scope")
         proposed = tx.memories.count(visible(tx, actor, EVERY_PROJECT, statuses=("proposed",)), "scope")
         aliases = tx.scopes.aliases(actor.vault)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dolmen.domain.access import decide, require
+from dolmen.domain.audience import written_by
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import HANDOFF, HANDOFF_TTL, HANDOFF_TTL_LIMIT, SUMMARY, Case, Kind, Memory
 from dolmen.domain.text import clean, content_key
@@ -52,14 +53,15 @@ def handoff(rt: Runtime, actor: Actor, request: Handoff) -> HandoffView:
         )
     )
     [embedded] = embed(rt.embedder, [item.content], rt.options.inline_embeddings)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         scope = scope_for(tx, actor, request.project)
-        tx.scopes.lock(actor.vault, scope)  # of two at once, the second finds the first
-        before = handoffs(tx, actor, scope)
+        audience = written_by(actor)
+        tx.scopes.lock(actor.vault, scope, audience)  # of two at once, the second finds the first
+        before = [each for each in handoffs(tx, actor, scope) if each.audience == audience]
         if (same := _same(before, item)) is not None:
             return view(_prolonged(tx, actor, same, ttl), "duplicate", notes=notes)
         if decide(actor, "state")[0] == "apply":
-            twin = tx.memories.by_content(actor.vault, scope, HANDOFF, "state", content_key(item.content))
+            twin = tx.memories.by_content(actor.vault, scope, HANDOFF, "state", content_key(item.content), audience)
             fresh = twin.id if twin is not None and twin.status == "proposed" else tx.new_id()
             for old in before:
                 supersede(tx, actor, old, fresh)
@@ -93,10 +95,10 @@ def resume(rt: Runtime, actor: Actor, project: str | None = None) -> HandoffView
     A connection whose writes wait reads it and leaves no mark.
     """
     require(actor, "write")
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         scope = scope_for(tx, actor, project)
-        if handoffs(tx, actor, scope):
-            tx.scopes.lock(actor.vault, scope)
+        if waiting := handoffs(tx, actor, scope):
+            tx.scopes.lock(actor.vault, scope, waiting[0].audience)
         found = handoffs(tx, actor, scope)
         if not found:
             return None
@@ -165,7 +167,7 @@ def reflect(rt: Runtime, actor: Actor, request: Reflection) -> Reflected:
     vectors = iter(embed(rt.embedder, texts, rt.options.inline_embeddings))
     results: list[Remembered] = []
     breakdown: Counter[str] = Counter()
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         require_room(tx, actor, len(parts))
         for name, item, notes in prepared:
             result = item if isinstance(item, Remembered) else _keep(rt, tx, actor, item, next(vectors, NOTHING))

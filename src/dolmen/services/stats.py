@@ -7,6 +7,7 @@ from typing import Any
 
 from dolmen import __version__
 from dolmen.domain.access import require
+from dolmen.domain.audience import viewer_of
 from dolmen.domain.memory import KINDS, STATUSES
 from dolmen.domain.quality import noise
 from dolmen.domain.text import content_key
@@ -27,7 +28,7 @@ def stats(rt: Runtime, actor: Actor) -> dict[str, Any]:
     index: {…}}`; rates are 0..1.
     """
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         active = visible(tx, actor, EVERY_PROJECT)
         every = visible(tx, actor, EVERY_PROJECT, statuses=STATUSES, include_expired=True)
         by_status = tx.memories.count(every, "status")
@@ -101,7 +102,7 @@ def model_state(rt: Runtime) -> dict[str, Any]:
 
 def index_health(rt: Runtime, actor: Actor | None) -> IndexHealth:
     """How much of the live text has a vector of the current model: of the actor's vault, or of all vaults."""
-    with rt.store.read() as tx:
+    with rt.store.read(viewer_of(actor) if actor else None) as tx:
         vaults = [actor.vault] if actor else [id for id, _ in tx.accounts.vaults()]
         model = _known_model(rt, tx)
         each = [tx.index.health(Filter(vault, None, tx.now), model) for vault in vaults]

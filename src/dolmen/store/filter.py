@@ -25,6 +25,20 @@ _STALE = """EXISTS (
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """Where one read looks."""
+
+    scopes: Sequence[int] | None
+    """The numbers of the filter's scopes and of the aliases that point at them; None for the whole vault."""
+    hidden: Sequence[int] = ()
+    """Scopes that whoever looks must not see anything of."""
+
+    def only(self, scope: int) -> Reach:
+        """One of the scopes alone."""
+        return Reach([scope], self.hidden)
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """`FROM memory m {joins} WHERE {where}` with its parameters (all named `f_…`)."""
 
@@ -38,12 +52,12 @@ class Condition:
         return _column(name, self.past)
 
 
-def condition(filter: Filter, scopes: Sequence[int] | None) -> Condition:
+def condition(filter: Filter, reach: Reach) -> Condition:
     """The filter over `m`.
 
     Args:
         filter: what may be seen.
-        scopes: the numbers of the filter's scopes and of the aliases that point at them; None for the whole vault.
+        reach: where, by what the one who looks may see (`ScopeNumbers.reach`).
     """
     past = filter.as_of is not None
     terms = ["m.vault_id = :f_vault"]
@@ -52,11 +66,15 @@ def condition(filter: Filter, scopes: Sequence[int] | None) -> Condition:
     def among(column: str, key: str, values: Sequence[str] | Sequence[int]) -> None:
         terms.append(f"{_column(column, past)} IN ({_spread(params, key, values)})")
 
-    if scopes is not None:
-        if scopes:
-            among("scope_id", "f_scope", scopes)
+    if reach.scopes is not None:
+        if reach.scopes:
+            among("scope_id", "f_scope", reach.scopes)
         else:
             terms.append("0 = 1")
+    if reach.hidden and (past or reach.scopes is None):
+        # As of a time, too, what is hidden now stays hidden, and what was hidden then.
+        unseen = _spread(params, "f_hidden", reach.hidden)
+        terms += [f"{column} NOT IN ({unseen})" for column in {"m.scope_id": 0, _column("scope_id", past): 0}]
     among("status", "f_status", filter.statuses)
     if filter.kinds:
         among("kind", "f_kind", filter.kinds)
@@ -79,9 +97,9 @@ def condition(filter: Filter, scopes: Sequence[int] | None) -> Condition:
     return Condition(_PAST if past else "", "\n  AND ".join(terms), params, past)
 
 
-def passages(filter: Filter, scopes: Sequence[int] | None) -> Condition:
+def passages(filter: Filter, reach: Reach) -> Condition:
     """The filter over `passage p JOIN memory m`: only text that the memory has, or had at the filter's time."""
-    found = condition(filter, scopes)
+    found = condition(filter, reach)
     if filter.as_of is None:
         return Condition(found.joins, f"{found.where}\n  AND p.valid_to IS NULL", found.params, False)
     current = "p.valid_from <= :f_as_of AND (p.valid_to IS NULL OR p.valid_to > :f_as_of)"

@@ -114,17 +114,19 @@ def params(memory: Memory, scope_id: int) -> dict[str, Value]:
     }
 
 
-def memory(vault: str, row: Row, scope: Callable[[int], str]) -> Memory:
-    """The memory of a row (version, id, *COLUMNS); `scope` names a scope by its number."""
+def memory(vault: str, row: Row, scope: Callable[[int], tuple[str, str]]) -> Memory:
+    """The memory of a row (version, id, *COLUMNS); `scope` gives name and audience of a scope by its number."""
     # fmt: off
     (version, id, scope_id, kind, label, status, trust, verification, folder, tags, importance, pinned, agent, person,
      connection, session, case_id, created_at, updated_at, expires_at, supersedes, superseded_by, verified_by, note,
      block, title, source, case_fields, attrs, text) = row
     # fmt: on
+    name, audience = scope(scope_id)
     return Memory(
         id=id,
         vault=vault,
-        scope=scope(scope_id),
+        scope=name,
+        audience=audience,
         kind=kind,
         text=text,
         status=status,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
+from dolmen.domain.audience import Viewer
 from dolmen.store.contract import (
     Accounts,
     CodeRefs,
@@ -48,6 +49,7 @@ class Transaction:
         index: builds the engine's search index for this transaction.
         cache: the process's cache of scopes for this store.
         new_id: a source of fresh ids.
+        viewer: who looks; None for the work of the house, which sees everything.
     """
 
     def __init__(
@@ -56,16 +58,17 @@ class Transaction:
         index: Callable[[ScopeNumbers], EngineIndex],
         cache: ScopeCache,
         new_id: Callable[[], str],
+        viewer: Viewer | None = None,
     ) -> None:
         self.now = session.now
         self._new_id = new_id
         self._session = session
-        self._numbers = numbers = ScopeNumbers(session, cache)
+        self._numbers = numbers = ScopeNumbers(session, cache, viewer)
         self.index: Index = (own := index(numbers))
         self.scopes: Scopes = ScopeRepository(session, numbers, own)
         self.memories: Memories = MemoryRepository(session, numbers, own)
-        self.links: Links = LinkRepository(session)
-        self.proposals: Proposals = ProposalRepository(session)
+        self.links: Links = LinkRepository(session, numbers)
+        self.proposals: Proposals = ProposalRepository(session, numbers)
         self.accounts: Accounts = AccountRepository(session)
         self.journal: Journal = JournalRepository(session)
         self.keys: Keys = KeyRepository(session)

@@ -65,6 +65,8 @@ class Note:
     session: str = ""
     created_at: int = 0
     updated_at: int = 0
+    audience: str = ""
+    """Who may see it (`domain/audience`); empty for everybody of the vault. Its blocks have the same."""
     version: int = 1
 
     @property

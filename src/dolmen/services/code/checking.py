@@ -53,7 +53,7 @@ def targets(rt: Runtime, actor: Actor, project: str | None, offset: int = 0) -> 
     require(actor, "read")
     if offset < 0:
         raise DolmenError("invalid-argument", f"offset {offset} is out of range.", "Use a number from 0.")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         sight = _sight(tx, actor, project)
         found = tx.code_refs.targets(sight, TARGETS_LIMIT, offset)
     assert sight.scopes is not None
@@ -80,7 +80,7 @@ def report(rt: Runtime, actor: Actor, project: str | None, commit: str, checks: 
         raise _wrong("commit", "a commit id of 7 to 64 lowercase hexadecimal digits")
     for check in checks:
         _validate(check)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         done = _apply(tx, actor, _sight(tx, actor, project), commit, checks)
         if done.updated:
             audit(tx, actor, "refs:check", f"{done.updated} at {commit[:12]}")

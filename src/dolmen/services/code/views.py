@@ -24,7 +24,7 @@ def refs_of(tx: Tx, vault: str, memories: Sequence[str]) -> dict[str, tuple[View
 def code_refs(rt: Runtime, actor: Actor, memories: Sequence[str]) -> dict[str, tuple[View, ...]]:
     """`refs_of`, in a transaction of its own, within the actor's vault."""
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         return refs_of(tx, actor.vault, memories)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dolmen.domain.audience import everybody
 from dolmen.domain.competing import numbers
 from dolmen.domain.extraction import details
 from dolmen.domain.memory import DIGEST, SUMMARY, Memory
@@ -100,7 +101,7 @@ def enqueue(tx: Tx, batch: Batch) -> bool:
 def digest(rt: Runtime, job: Job) -> Write:
     """The handler of the jobs: writes one digest and proposes it."""
     ids = list(job.payload["refs"])
-    with rt.store.read() as tx:
+    with rt.store.read(everybody(job.vault)) as tx:
         found = tx.memories.many(job.vault, ids)
     members = [found[id] for id in ids if id in found and found[id].status == "active"]
     if len(members) < len(ids):

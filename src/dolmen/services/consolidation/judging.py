@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Literal
 
+from dolmen.domain.audience import everybody
 from dolmen.domain.consolidating import Judgement, judged, lost
 from dolmen.domain.memory import Memory
 from dolmen.domain.text import content_key
@@ -61,7 +62,7 @@ def enqueue(tx: Tx, pair: Pair) -> bool:
 def judge(rt: Runtime, job: Job) -> Write:
     """The handler of the jobs. Nothing is rewritten: what comes of it is a proposal, or nothing."""
     first, second = job.payload["refs"]
-    with rt.store.read() as tx:
+    with rt.store.read(everybody(job.vault)) as tx:
         found = tx.memories.many(job.vault, [first, second])
         open_ = len(found) == 2 and all(map(comparable, found.values())) and not proposed(tx, *found.values())
     if not open_ or found[first].scope != found[second].scope:

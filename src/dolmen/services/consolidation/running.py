@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from dolmen.domain.access import require
+from dolmen.domain.audience import everybody
 from dolmen.domain.consolidating import judged
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory
@@ -106,18 +107,18 @@ def consolidate(
     vault = actor.vault
     if dry_run:
         changed, pairs, _ = _compare(rt, vault, everything, settled, progress)
-        with rt.store.read() as tx:
+        with rt.store.read(everybody(vault)) as tx:
             batches = digests.due(tx, vault)
         return Report(len(changed), len(pairs) + len(batches), found=(*_told(pairs), *map(_digest, batches)))
     lease = f"consolidate:{vault}"
-    with rt.store.write() as tx:
+    with rt.store.write(everybody(vault)) as tx:
         owner = tx.new_id()
         if not tx.leases.take(lease, owner, tx.now, tx.now + _LEASE_FOR):
             raise DolmenError("conflict", "Another process is comparing the memories.", "Wait until it has finished.")
     try:
         return _run(rt, vault, everything, limit, settled, stopped, progress)
     finally:
-        with rt.store.write() as tx:
+        with rt.store.write(everybody(vault)) as tx:
             tx.leases.release(lease, owner)
 
 
@@ -154,14 +155,14 @@ def _run(
     progress: Progress | None,
 ) -> Report:
     changed, pairs, up_to = _compare(rt, vault, everything, settled, progress)
-    with rt.store.write() as tx:
+    with rt.store.write(everybody(vault)) as tx:
         withdrawn = withdraw_settled(tx, vault)
         before = len(pending(tx, vault))
         fresh = sum(judging.enqueue(tx, pair) for pair in pairs)
         fresh += sum(digests.enqueue(tx, batch) for batch in digests.due(tx, vault))
         tx.accounts.set(vault, UP_TO, str(up_to))
     worked = _judge(rt, vault, limit, stopped, progress)
-    with rt.store.read() as tx:
+    with rt.store.read(everybody(vault)) as tx:
         counts = tx.jobs.counts(vault, tx.now)
         waiting = sum(counts.get(kind, {}).get("waiting", 0) for kind in HANDLERS)
         after = len(pending(tx, vault))
@@ -182,13 +183,13 @@ def _judge(
     rt: Runtime, vault: str, limit: int | None, stopped: Callable[[], bool], progress: Progress | None
 ) -> Worked:
     """Judges what waits, until a person has enough to decide."""
-    with rt.store.read() as tx:
+    with rt.store.read(everybody(vault)) as tx:
         counts = tx.jobs.counts(vault, tx.now)
     total = sum(counts.get(kind, {}).get("waiting", 0) for kind in HANDLERS)
     total = total if limit is None else min(limit, total)
     done = failed = 0
     while True:
-        with rt.store.read() as tx:
+        with rt.store.read(everybody(vault)) as tx:
             room = MOST_PENDING - len(pending(tx, vault))
         most = min(room, total - done - failed)
         if most <= 0 or stopped():
@@ -208,7 +209,7 @@ def _compare(
     is so)."""
     stored: list[Memory] | None = None
     known: Mapping[str, Vector] = {}
-    with rt.store.read() as tx:
+    with rt.store.read(everybody(vault)) as tx:
         until = tx.now - settled
         mark = None if everything else tx.accounts.setting(vault, UP_TO)
         changed = [] if mark is None else _changed(tx, vault, int(mark) - OVERLAP, until)
@@ -222,7 +223,7 @@ def _compare(
     if stored is not None:
         pairs = many(rt, stored, known, frozenset(memory.id for memory in changed))
     likely = [pair for pair in pairs if rt.chat is not None or judged(pair.first, pair.second) is not None]
-    with rt.store.read() as tx:
+    with rt.store.read(everybody(vault)) as tx:
         fresh = [pair for pair in likely if not proposed(tx, pair.first, pair.second)]
     fresh.sort(key=lambda pair: (-pair.similarity, pair.first.id, pair.second.id))
     return changed, fresh, until

@@ -90,7 +90,7 @@ def _ask(
         sight = visible(tx, actor, project)
         return sight, search(tx, sight, query, limit=max(DEPTH, rt.options.rerank_top))
 
-    result = answered(rt, query, first, lambda tx, sight, result: result)
+    result = answered(rt, actor, query, first, lambda tx, sight, result: result)
     took = time.perf_counter() - started
     found = tuple(each.memory for each in result.found[:DEPTH])
     return Ranking(found, question.right), took, bool(result.notes)

@@ -85,7 +85,7 @@ def from_feedback(rt: Runtime, actor: Actor, *, project: str | None) -> Question
     rt.journal.flush()
     right: dict[str, set[str]] = {}
     left_out = 0
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         for each in tx.journal.feedbacks(actor.vault):
             if not each.relevant or each.event is None:
                 continue
@@ -109,7 +109,7 @@ def held_back(rt: Runtime, actor: Actor, count: int, *, project: str | None) -> 
     """Questions made from memories: the title of one that has a title, else every second telling word of its first
     sentence. The same memories are chosen as long as they are here."""
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         sight = visible(tx, actor, project)
         # Twice as many, since some are too short to make a question of.
         chosen = heapq.nsmallest(2 * count, _all(tx, sight), key=lambda m: hashlib.sha256(m.id.encode()).digest())
@@ -157,7 +157,7 @@ def _right(
             found.add(full_ref(rt, actor, ref))
         except DolmenError as error:
             why = error.message
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         right = _seen(tx, actor, project, found)
         for words in contains:
             right |= {m.id for m in containing(tx, visible(tx, actor, project), words, _CONTAINING)}

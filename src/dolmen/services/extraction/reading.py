@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from dolmen.domain.audience import everybody
 from dolmen.domain.consolidating import covered
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.extraction import EVIDENCE, KIND_OF, Candidate, Session, commands
@@ -39,10 +40,12 @@ _LOOKED_AT = 500
 def extract(rt: Runtime, job: Job) -> Write:
     """The handler of the jobs: reads one summary.
 
+    One that not everybody may see is never read to a model.
+
     Nothing that a summary or the model says reaches further than the text, the kind and the evidence of memories in the
     summary's own scope.
     """
-    with rt.store.read() as tx:
+    with rt.store.read(everybody(job.vault)) as tx:
         summary = tx.memories.get(job.vault, job.key)
     if summary is not None and summary.status == "proposed":
         raise Later(_UNDECIDED, "the summary waits for a person")

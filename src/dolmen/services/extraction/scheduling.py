@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dolmen.domain.access import require
+from dolmen.domain.audience import everybody
 from dolmen.domain.memory import Memory
 from dolmen.domain.values import DAY, MINUTE, Actor
 from dolmen.services.extraction.reading import KIND
@@ -22,14 +23,15 @@ _KEPT = 30 * DAY
 def schedule(rt: Runtime) -> int:
     """Makes a job of every summary of every vault that is old enough; returns how many. Cheap when there are none."""
     with rt.store.read() as tx:
-        waiting = [vault for vault, _ in tx.accounts.vaults() if _fresh(tx, rt, vault)]
-    return sum(_schedule(rt, vault) for vault in waiting)
+        vaults = [vault for vault, _ in tx.accounts.vaults()]
+    return sum(_schedule(rt, vault) for vault in vaults if _fresh(rt, vault))
 
 
-def _fresh(tx: Tx, rt: Runtime, vault: str) -> bool:
+def _fresh(rt: Runtime, vault: str) -> bool:
     """Whether a look would find anything besides what the overlap shows again."""
-    since = tx.accounts.setting(vault, UP_TO)
-    newest = tx.memories.select(_sight(tx, rt, vault), "newest", 1)
+    with rt.store.read(everybody(vault)) as tx:
+        since = tx.accounts.setting(vault, UP_TO)
+        newest = tx.memories.select(_sight(tx, rt, vault), "newest", 1)
     return any(since is None or memory.created_at >= int(since) for memory in newest)
 
 
@@ -43,7 +45,7 @@ def again(rt: Runtime, actor: Actor) -> int:
 def _schedule(rt: Runtime, vault: str) -> int:
     made, after = 0, None
     while True:
-        with rt.store.write() as tx:
+        with rt.store.write(everybody(vault)) as tx:
             page = tx.memories.select(_sight(tx, rt, vault), "oldest", _PAGE, after)
             made += sum(tx.jobs.enqueue(_job(tx, memory)) for memory in page if memory.session)
             if len(page) < _PAGE:

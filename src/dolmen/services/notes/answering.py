@@ -97,7 +97,7 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
     """
     asked = request.budget_tokens or 0
     found = recall(rt, actor, replace(request, budget_tokens=None, limit=LIMIT))
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         verification = policy_in(tx, actor.vault).verification
         ranked = sorted(found.claims, key=lambda claim: _order(claim, verification))
         work = _Checking(tx, actor.vault, verification)

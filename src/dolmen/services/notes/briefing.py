@@ -60,7 +60,7 @@ def conventions(rt: Runtime, actor: Actor) -> Conventions:
     require(actor, "read")
     included: list[Included] = []
     left_out: list[LeftOut] = []
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         for note in _candidates(tx, actor):
             ref = address(note.permalink)
             why = _hindered(tx, note)

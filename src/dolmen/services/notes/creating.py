@@ -37,6 +37,7 @@ from dolmen.services.requests.notes import NewNote, NoteWritten
 from dolmen.services.requests.writing import NewLink
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import scope_for
+from dolmen.services.sharing import audience_of_note
 from dolmen.store.contract import Tx
 
 RELATES = "relates_to"
@@ -56,7 +57,7 @@ def create_note(rt: Runtime, actor: Actor, request: NewNote, *, dry_run: bool = 
     request = checked_note(request)
     draft = drafted(request)
     vectors = vectors_of(rt, draft)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         if dry_run:
             note, _ = _addressed(tx, actor, request, draft)
             return replace(written("would", note), note=None, notes=notes)
@@ -104,18 +105,23 @@ def create_in(
     draft: Draft,
     vectors: Mapping[str, Embedded] | None = None,
     agreed: Mapping[str, Any] | None = None,
+    audience: str | None = None,
 ) -> NoteWritten:
-    """Creates a checked note in the caller's transaction, or queues it."""
+    """Creates a checked note in the caller's transaction, or queues it.
+
+    Args:
+        audience: who may see it, when that was decided before.
+    """
     replaced = [existing_note(tx, actor, ref) for ref in request.supersedes]
     _refuse_known(tx, actor, request)
-    note, used = _addressed(tx, actor, request, draft)
+    note, used = _addressed(tx, actor, request, draft, audience)
     draft = Draft(note, draft.statements, draft.reworded)
     older = [memory.kind for place in replaced for memory in standing_of(tx, place.note).values()]
     replaces = any(place.note.status == "active" for place in replaced)
     write = Write("replace" if replaces else "create", "free")
     decision, because = decide(actor, *kinds_of({}, draft), *older, write=write)
     if decision == "queue":
-        kept = queue(tx, actor, "note_create", because, None, {"note": payload(request)})
+        kept = queue(tx, actor, "note_create", because, None, {"note": payload(request)}, audience=note.audience)
         return written("proposed", note, proposal=kept.id, because=because, address_in_use=used)
     require_room(tx, actor, len(draft.statements))
     number = 1
@@ -124,7 +130,7 @@ def create_in(
         _refuse_known(tx, actor, request)
         if request.permalink or number > _NUMBERS:
             raise _taken(note.permalink, find(tx, actor, note.permalink))
-        note, used = _addressed(tx, actor, request, draft)
+        note, used = _addressed(tx, actor, request, draft, audience)
     draft = Draft(note, draft.statements, draft.reworded)
     done = settle(tx, actor, draft, {}, "create", vectors=vectors, agreed=agreed)
     for place in replaced:
@@ -176,7 +182,9 @@ def _blank(request: NewNote, title: str) -> Note:
     )  # fmt: skip
 
 
-def _addressed(tx: Tx, actor: Actor, request: NewNote, draft: Draft) -> tuple[Note, Mapping[str, str] | None]:
+def _addressed(
+    tx: Tx, actor: Actor, request: NewNote, draft: Draft, audience: str | None = None
+) -> tuple[Note, Mapping[str, str] | None]:
     """The note with its id, its author and an address that is free, and which note had the one it would have had."""
     note = draft.note
     wanted = request.permalink or _property_address(draft)
@@ -196,6 +204,7 @@ def _addressed(tx: Tx, actor: Actor, request: NewNote, draft: Draft) -> tuple[No
         id=request.id or tx.new_id(),
         vault=actor.vault,
         scope=scope_for(tx, actor, request.project),
+        audience=audience_of_note(tx, actor, note.source) if audience is None else audience,
         permalink=permalink,
         agent=actor.agent,
         person=actor.person,

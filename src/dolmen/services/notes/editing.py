@@ -55,12 +55,12 @@ def edit_note(rt: Runtime, actor: Actor, request: NoteEdit) -> NoteWritten:
     request = checked_edit(request, blind=actor.writing.unseen == "queue" and not actor.human)
     if request.op == "withdraw":
         return withdraw(rt, actor, request)
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         place = existing_note(tx, actor, request.ref)
     _refuse_unseen(actor, place, request)
     draft = plan(place, request)  # before the transaction, since a long note takes its time
     vectors = vectors_of(rt, draft, place.note)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         now = locked(tx, actor, request.ref)
         if now.note.version != place.note.version:
             draft = plan(now, request)
@@ -237,7 +237,7 @@ def _missing(op: str, name: str, what: str) -> DolmenError:
 def withdraw(rt: Runtime, actor: Actor, request: NoteEdit) -> NoteWritten:
     """Takes back a write that this connection queued (C-100)."""
     id = request.ref.removeprefix("prop_")
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         proposal = tx.proposals.get(actor.vault, id)
         if proposal is None or (proposal.connection != actor.connection and not actor.human):
             raise not_found("Proposal", request.ref)

@@ -32,7 +32,7 @@ def known_files(rt: Runtime, actor: Actor, project: str | None = None) -> dict[s
     require(actor, "read")
     found: dict[str, str] = {}
     after: str | None = None
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         sight = only(tx, actor, scope_for(tx, actor, project), statuses=("active", "superseded"))
         while True:
             page = tx.notes.select(sight, "address", _PAGE, after)
@@ -66,7 +66,7 @@ def take_file(
         if made.note is not None and made.outcome == "stored":
             known[same_name(file.path)] = made.note.id
         return made
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         note = tx.notes.get(actor.vault, id)
     if note is None:
         raise DolmenError("gone", "The note of this file was just purged.", "Import it again.")
@@ -78,7 +78,7 @@ def take_file(
 def files_of(rt: Runtime, actor: Actor, project: str | None = None) -> Iterator[NoteFile]:
     """The live notes of a project as files, by their paths."""
     for path, id in sorted(known_files(rt, actor, project).items()):
-        with rt.store.read() as tx:
+        with rt.read(actor) as tx:
             note = tx.notes.get(actor.vault, id)
         if note is not None:
             yield NoteFile(note.path or path, note.source)

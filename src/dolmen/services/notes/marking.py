@@ -43,7 +43,7 @@ def verify_claims(rt: Runtime, actor: Actor, refs: Sequence[str], state: str, no
         raise DolmenError("invalid-argument", "There is nothing to verify.", "Pass at least one ref.")
     mark: Verification | Literal["superseded"] = next((v for v in VERIFICATIONS if v == state), "superseded")
     refs, note = checking.refs(refs), reason_text(note)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         found = {ref: claims_of(tx, actor, ref) for ref in refs}
         claims = list({m.id: m for each in found.values() for m in each or ()}.values())
         missing = tuple(ref for ref, each in found.items() if each is None)
@@ -108,7 +108,7 @@ def link_notes(rt: Runtime, actor: Actor, source: str, rel: str, to: str) -> Lin
     if not name or any(sign in name for sign in "[]|\n"):
         raise DolmenError("invalid-argument", f"{to!r} is no link target.", "Use a permalink, a ref or a title.")
     refuse_secrets(name)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         here = replace(locked(tx, actor, source), block=None)
         target = resolve(tx, actor.vault, [name], here.note.folder).get(name)
         if target is not None and target.id == here.note.id:

@@ -39,26 +39,26 @@ class Mirroring:
 
     def scope(self) -> str:
         """The scope whose notes these are."""
-        with self.rt.store.read() as tx:
+        with self.rt.read(self.actor) as tx:
             return scope_for(tx, self.actor, self.project)
 
     def standing(self) -> list[Standing]:
         """Every live note."""
         require(self.actor, "read")
-        with self.rt.store.read() as tx:
+        with self.rt.read(self.actor) as tx:
             scope = scope_for(tx, self.actor, self.project)
             sight = only(tx, self.actor, scope, statuses=("active", "superseded"))
             return [_standing(line) for line in tx.notes.select(sight, "address", _ALL)]
 
     def read(self, id: str) -> NoteState | None:
         """The note, live or not; None when it was purged, or never here."""
-        with self.rt.store.read() as tx:
+        with self.rt.read(self.actor) as tx:
             note = tx.notes.get(self.actor.vault, id)
         return None if note is None else _state(note)
 
     def source(self, id: str, sha: str) -> str | None:
         """What the note said in the version with that sha; None when it never did."""
-        with self.rt.store.read() as tx:
+        with self.rt.read(self.actor) as tx:
             note = tx.notes.get(self.actor.vault, id)
             if note is None or note.sha == sha:
                 return None if note is None else note.source
@@ -66,7 +66,7 @@ class Mirroring:
         return next((each.note.source for each in reversed(past) if each.note.sha == sha), None)
 
     def new_ids(self, count: int) -> list[str]:
-        with self.rt.store.read() as tx:
+        with self.rt.read(self.actor) as tx:
             return [tx.new_id() for _ in range(count)]
 
     def create(self, id: str, path: str, source: str) -> NoteState:
@@ -105,7 +105,7 @@ class Mirroring:
     def refile(self, id: str, path: str) -> NoteState:
         """The note's file has another path. Its address and title follow where they were made of the old one; refs that
         name the old address still lead to it."""
-        with self.rt.store.write() as tx:
+        with self.rt.write(self.actor) as tx:
             place = locked(tx, self.actor, id)
             before = place.note
             document, ids = document_of(before)
@@ -124,7 +124,7 @@ class Mirroring:
         """
         edit = NoteEdit(id, "replace_note", _checked(source), reason=reason[:REASON_LIMIT], expected_sha=seen)
         request = checked_edit(edit)
-        with self.rt.store.write() as tx:
+        with self.rt.write(self.actor) as tx:
             place = existing_note(tx, self.actor, id)
             fresh(place.note, seen)
             given = payload(request, place)
@@ -137,7 +137,7 @@ class Mirroring:
 
     def proposal(self, id: str) -> Waiting:
         """What became of a proposal."""
-        with self.rt.store.read() as tx:
+        with self.rt.read(self.actor) as tx:
             found = tx.proposals.get(self.actor.vault, id)
         if found is None or found.status not in ("pending", "applied"):
             return "refused"

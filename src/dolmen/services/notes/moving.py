@@ -48,7 +48,7 @@ def move_note(
     refuse_secrets(target, title)
     if not target and not title:
         raise DolmenError("invalid-argument", "There is nothing to change.", "Pass a permalink, a title, or both.")
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         place = locked(tx, actor, ref)
         fresh(place.note, expected_sha)
         return move_in(tx, actor, place, {"permalink": target, "title": title, "path": path}, reason)
@@ -90,12 +90,12 @@ def restore_note(
     """
     require(actor, "write")
     reason = reason_text(reason)
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         seen = existing_note(tx, actor, ref, live=False).note
         fresh(seen, expected_sha)
         draft = restored(tx, seen, version)
     vectors = vectors_of(rt, draft, seen)
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         now = locked(tx, actor, ref, live=False).note
         if now.version != seen.version:
             raise conflict(now)

@@ -161,7 +161,7 @@ def _apply(tx: Tx, actor: Actor, proposal: Proposal, agreed: Mapping[str, Any]) 
     payload = proposal.payload
     if proposal.op == "note_create":
         request = from_payload(payload["note"])
-        return create_in(tx, actor, request, drafted(request), agreed=agreed)
+        return create_in(tx, actor, request, drafted(request), agreed=agreed, audience=proposal.audience)
     if place_of(tx, proposal) is None:
         raise DolmenError("gone", "The note of this proposal was purged.", "Reject the proposal.")
     here = locked(tx, actor, proposal.note or "", live=proposal.op != "note_restore")

@@ -43,7 +43,7 @@ def read_note(
         DolmenError: `not-found`; `gone` for a deleted note, unless a person reads it.
     """
     require(actor, "read")
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         place = existing_note(tx, actor, ref, live=not actor.human and as_of is None)
         if as_of is not None:
             place = _at(tx, place, as_of)
@@ -253,7 +253,7 @@ def browse_notes(
     """
     require(actor, "read")
     base = "/".join(part for part in path.split("/") if part)
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         sight = visible(tx, actor, project, folder=base or None)
         if changed_since is not None:
             recent = tx.notes.select(sight, "changed", limit + 1, cursor)

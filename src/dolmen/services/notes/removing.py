@@ -32,7 +32,7 @@ def names_a_note(rt: Runtime, actor: Actor, ref: str) -> bool:
     place = parse_ref(ref)
     if place is not None and place.block is not None:
         return False
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         found = find(tx, actor, ref)
     return found is not None and found.block is None
 
@@ -52,7 +52,7 @@ def forget_note(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
             "A note is not invalidated as a whole.",
             "Verify it with state superseded, or delete it.",
         )
-    with rt.store.write() as tx:
+    with rt.write(actor) as tx:
         place = locked(tx, actor, request.ref or "", live=False)
         note, answer = place.note, Forgotten("unchanged", request.mode, (place.ref,))
         if request.dry_run:
@@ -170,7 +170,7 @@ def cut(tx: Tx, actor: Actor, cuts: Cuts, needle: str = "", notes: Sequence[str]
             continue
         clear = _Clearing(cuts.blocks.get(id, set()), cuts.titles.get(id, set()), needle)
         after = clear.note(note).with_(updated_at=tx.now)  # so that a mirror of it sees that it is another text
-        past = [clear.revision(each) for each in tx.notes.revisions(actor.vault, id)]
+        past = [clear.revision(each) for each in tx.notes.revisions(actor.vault, id, every=True)]
         had = [name for name, home in tx.notes.aliases(actor.vault).items() if home == id and clear.repeated(name)]
         tx.notes.rewrite(after, past, had)
         standing = standing_of(tx, after)

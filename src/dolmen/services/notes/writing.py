@@ -20,6 +20,7 @@ from dolmen.services.recording import audit, change, queue
 from dolmen.services.requests.notes import NoteWritten
 from dolmen.services.requests.writing import Outcome
 from dolmen.services.runtime import Runtime
+from dolmen.services.sharing import audience_of_change
 from dolmen.store.contract import Tx
 
 
@@ -101,7 +102,8 @@ def keep(
     Raises:
         DolmenError: `conflict` when the policy refuses a write to a version that its writer did not see.
     """
-    after = draft.note
+    after = draft.note.with_(audience=audience_of_change(tx, actor, before, draft.note))
+    draft = Draft(after, draft.statements, draft.reworded)
     if _alike(before, after):
         return written("unchanged", before)
     standing = standing_of(tx, before)

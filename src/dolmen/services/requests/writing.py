@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dolmen.domain.audience import Visibility
 from dolmen.domain.memory import Case, Kind, Memory, Verification
 from dolmen.domain.proposal import Group
 
@@ -54,6 +55,10 @@ class NewMemory:
     """What that operation has superseded by it already."""
     same: tuple[Kind, ...] = ()
     """Kinds beside its own under which the same statement is this one: a toolset's type may stand for several."""
+    visibility: Visibility | None = None
+    """None: as what it replaces, else as the connection says."""
+    shared_with: tuple[str, ...] = ()
+    """People who see a private one besides its author, by name, login or id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dolmen.domain.lifting import aged
 from dolmen.domain.memory import SUMMARY, Memory
 from dolmen.domain.ranking import order
+from dolmen.domain.values import Actor
 from dolmen.models.contract import ModelUnavailable
 from dolmen.services.runtime import Runtime
 from dolmen.services.search.first import Found, Result
@@ -40,19 +41,20 @@ class _Shortlist:
 
 def answered(
     rt: Runtime,
+    actor: Actor,
     query: Query | None,
     first: Callable[[Tx], tuple[Filter, Result]],
     then: Callable[[Tx, Filter, Result], T],
 ) -> T:
     """Runs a search and what is made of its result: in one transaction, or, where a reranker judges in between, in two,
     since no model is called while one is open. What changed or went meanwhile is looked at again before it is shown."""
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         sight, result = first(tx)
         if rt.reranker is None or query is None or not (result.searched and result.found):
             return then(tx, sight, result)
         shortlist = _shortlist(tx, sight, result, rt.options.rerank_top)
     result = _judged(rt.reranker, sight.now, query, result, shortlist)
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         sight = replace(sight, now=tx.now)
         return then(tx, sight, _still_seen(tx, sight, result))
 

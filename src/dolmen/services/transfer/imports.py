@@ -19,6 +19,7 @@ from dolmen.services.code.following import remark
 from dolmen.services.rebuilding import rebuild
 from dolmen.services.recording import audit, refuse_secrets, revise, strings
 from dolmen.services.runtime import Runtime
+from dolmen.services.sharing import audience_here
 from dolmen.services.transfer import kenfold, lines
 from dolmen.services.transfer.lines import FORMAT, VERSION
 from dolmen.services.transfer.notes import take_note
@@ -202,13 +203,14 @@ class _Run:
         for state in (memory, *(revision.memory for revision in revisions)):
             _refuse_memory_secrets(state)
         refuse_secrets(*(revision.reason for revision in revisions))
+        memory, revisions = self._audienced(tx, memory, revisions)
         key = content_key(memory.text)
         if tx.memories.get(memory.vault, memory.id) is not None:
             return False
         if memory.note:
             return self._block(tx, memory, revisions, key)
         if memory.status in _SERVED:
-            twin = tx.memories.by_content(memory.vault, memory.scope, memory.label, memory.kind, key)
+            twin = tx.memories.by_content(memory.vault, memory.scope, memory.label, memory.kind, key, memory.audience)
             if twin is not None and twin.expires_at is not None and twin.expires_at <= tx.now:
                 revise(tx, self._actor, twin, "expire", status="deleted")
             elif twin is not None:
@@ -223,7 +225,7 @@ class _Run:
         return True
 
     def note(self, tx: Tx, line: Mapping[str, Any]) -> bool:
-        id = take_note(tx, self._actor.vault, line, self._homes)
+        id = take_note(tx, self._actor, line, self._homes)
         if id is not None:
             self._new.add(id)
         return id is not None
@@ -243,6 +245,14 @@ class _Run:
         rebuild(tx, memory, revisions)
         self._new.add(memory.id)
         return True
+
+    def _audienced(self, tx: Tx, memory: Memory, revisions: Sequence[Revision]) -> tuple[Memory, list[Revision]]:
+        """With the audience that theirs is here."""
+
+        def here(state: Memory) -> Memory:
+            return state.with_(audience=audience_here(tx, self._actor, state.audience))
+
+        return here(memory), [replace(revision, memory=here(revision.memory)) for revision in revisions]
 
     def _here(self, memory: Memory) -> Memory:
         """With the ids that its relatives have here."""
@@ -292,7 +302,8 @@ class _Run:
         note = self._homes.get(proposal.note or "", proposal.note)
         if note in self._new and tx.notes.get(self._actor.vault, note) is None:
             return True
-        tx.proposals.add(replace(proposal, memory=memory, note=note))
+        audience = audience_here(tx, self._actor, proposal.audience)
+        tx.proposals.add(replace(proposal, memory=memory, note=note, audience=audience))
         return True
 
     def feedback(self, tx: Tx, line: Mapping[str, Any]) -> bool:

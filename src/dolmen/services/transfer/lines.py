@@ -46,8 +46,8 @@ def memory_line(memory: Memory, revisions: list[Revision]) -> dict[str, Any]:
 
 
 def _state(memory: Memory) -> dict[str, Any]:
-    """A memory's fields; those of a block of a note only for one."""
-    return {name: item for name, item in _plain(memory).items() if item or name not in ("note", "block")}
+    """A memory's fields; those of a block of a note only for one, the audience where it is not everybody."""
+    return {name: item for name, item in _plain(memory).items() if item or name not in ("note", "block", "audience")}
 
 
 def _plain(value: Any) -> dict[str, Any]:
@@ -210,6 +210,7 @@ def memory_of(line: object, vault: str, what: str = "memory") -> tuple[Memory, l
         verified_by=read.text("verified_by"),
         note=read.id("note") if read.has("note") else "",
         block=read.text("block"),
+        audience=read.text("audience"),
         version=read.whole("version", 1),
     )
     read.end()
@@ -316,6 +317,7 @@ def proposal_of(line: object, vault: str) -> Proposal:
         decided_by=read.text("decided_by"),
         decision_note=read.text("decision_note"),
         note=read.maybe_id("note"),
+        audience=read.text("audience"),
     )
     read.end()
     return proposal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
 from dolmen.domain.errors import DolmenError
@@ -19,7 +19,9 @@ from dolmen.domain.note import (
     folder_of,
     name_of,
 )
+from dolmen.domain.values import Actor
 from dolmen.services.recording import refuse_secrets
+from dolmen.services.sharing import audience_here
 from dolmen.services.transfer.lines import MISSING, Reader, bad
 from dolmen.store.contract import Tx
 
@@ -37,7 +39,7 @@ def note_line(note: Note, revisions: Sequence[NoteRevision], aliases: Sequence[s
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    return {name: item for name, item in asdict(value).items() if name != "vault"}
+    return {name: item for name, item in asdict(value).items() if name != "vault" and (item or name != "audience")}
 
 
 def note_of(line: object, vault: str, what: str = "note") -> tuple[Note, list[NoteRevision], tuple[str, ...]]:
@@ -72,6 +74,7 @@ def note_of(line: object, vault: str, what: str = "note") -> tuple[Note, list[No
         session=read.text("session"),
         created_at=read.whole("created_at"),
         updated_at=read.whole("updated_at"),
+        audience=read.text("audience"),
         version=read.whole("version", 1),
     )
     read.end()
@@ -101,13 +104,18 @@ def _revision(line: object, vault: str) -> NoteRevision:
     return revision
 
 
-def take_note(tx: Tx, vault: str, line: Mapping[str, Any], elsewhere: dict[str, str]) -> str | None:
+def take_note(tx: Tx, actor: Actor, line: Mapping[str, Any], elsewhere: dict[str, str]) -> str | None:
     """Imports a note: its id when it was written, None when it is here already.
 
     One that is here under another id, word for word at the same address, stands for it from then on; another note at
     its address keeps it, and this one gets a number.
     """
+    vault = actor.vault
     note, revisions, aliases = note_of(line, vault)
+    note = note.with_(audience=audience_here(tx, actor, note.audience))
+    revisions = [
+        replace(each, note=each.note.with_(audience=audience_here(tx, actor, each.note.audience))) for each in revisions
+    ]
     for state in (note, *(revision.note for revision in revisions)):
         refuse_secrets(state.source, state.title, state.permalink, state.path, state.reason)
     if tx.notes.get(vault, note.id) is not None:

@@ -35,6 +35,8 @@ class Passage:
 
     memory: str
     scope: str
+    audience: str
+    """Of its memory."""
     ord: int
     start: int
     end: int

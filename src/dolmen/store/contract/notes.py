@@ -88,8 +88,9 @@ class Notes(Protocol):
     def folders(self, filter: Filter) -> dict[str, int]:
         """How many notes that pass the filter lie in each folder itself."""
 
-    def revisions(self, vault: str, id: str) -> list[NoteRevision]:
-        """Oldest first. Empty for a note that never changed."""
+    def revisions(self, vault: str, id: str, *, every: bool = False) -> list[NoteRevision]:
+        """Oldest first. Empty for a note that never changed. `every`: of a note that the viewer may see, also what it
+        was when they might not, so that a purge leaves nothing behind."""
 
     def at(self, vault: str, id: str, at: int) -> Note | None:
         """The state that it had at that time; None when it was not yet written then."""

@@ -67,10 +67,13 @@ class Memories(Protocol):
         """Where those of the memories stand that have a session: what was written before them in it, whatever became of
         that. Bounded work, however long the session is."""
 
-    def by_content(self, vault: str, scope: str, label: str, kind: Kind, content_key: str) -> Memory | None:
-        """The active or proposed memory with this statement (the one that `add` would collide with); no block."""
+    def by_content(
+        self, vault: str, scope: str, label: str, kind: Kind, content_key: str, audience: str = ""
+    ) -> Memory | None:
+        """The active or proposed memory of the audience with this statement (the one that `add` would collide with); no
+        block."""
 
-    def saying(self, vault: str, scope: str, content_key: str) -> list[Memory]:
+    def saying(self, vault: str, scope: str, content_key: str, audience: str = "") -> list[Memory]:
         """Every memory of the scope with this statement, of any kind, label and status: also what was rejected."""
 
     def update(self, before: Memory, after: Memory, change: Change, content_key: str) -> None:
@@ -161,8 +164,8 @@ class Scopes(Protocol):
 
     def aliases(self, vault: str) -> dict[str, str]: ...
 
-    def lock(self, vault: str, name: str) -> None:
-        """Until the transaction ends, no other one passes here for the same scope; a new name gets its scope."""
+    def lock(self, vault: str, name: str, audience: str = "") -> None:
+        """Until the transaction ends, no other one passes here for the same scope and audience; a new one is made."""
 
 
 class Links(Protocol):

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from dolmen.domain.audience import Viewer
 from dolmen.store.contract.code import CodeRefs
 from dolmen.store.contract.index import Index
 from dolmen.store.contract.jobs import Jobs
@@ -64,9 +65,11 @@ class Store(Protocol):
 
     engine: EngineName
 
-    def read(self) -> AbstractContextManager[Tx]: ...
+    def read(self, viewer: Viewer | None = None) -> AbstractContextManager[Tx]:
+        """What the viewer may not see is not there in this transaction: another vault, what is private to others, what
+        keys keep apart. None sees everything: for the work of the house, never for somebody who asks."""
 
-    def write(self) -> AbstractContextManager[Tx]:
+    def write(self, viewer: Viewer | None = None) -> AbstractContextManager[Tx]:
         """Waits for other writers for a bounded time, then raises `store-busy`."""
 
     def info(self) -> StoreInfo: ...

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 import psycopg
 
+from dolmen.domain.audience import Viewer
 from dolmen.domain.errors import DolmenError
 from dolmen.store.contract import EngineName, StoreInfo, Tx
 from dolmen.store.migrate import migrate, migrations
@@ -68,18 +69,18 @@ class PostgresStore:
 
     # ------------------------------------------------------------------------------------------------- transactions
     @contextmanager
-    def read(self) -> Iterator[Tx]:
+    def read(self, viewer: Viewer | None = None) -> Iterator[Tx]:
         with self._connections.transaction(READ, self._clock()) as session:
-            yield self._transaction(session)
+            yield self._transaction(session, viewer)
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
+    def write(self, viewer: Viewer | None = None) -> Iterator[Tx]:
         with self._connections.transaction(WRITE, self._clock()) as session:
-            yield self._transaction(session)
+            yield self._transaction(session, viewer)
 
-    def _transaction(self, session: PostgresSession) -> Transaction:
+    def _transaction(self, session: PostgresSession, viewer: Viewer | None) -> Transaction:
         return Transaction(
-            session, lambda numbers: PostgresIndex(session, numbers, self._index), self._scopes, self._new_id
+            session, lambda numbers: PostgresIndex(session, numbers, self._index), self._scopes, self._new_id, viewer
         )
 
     # ---------------------------------------------------------------------------------------------------- migration

@@ -110,14 +110,14 @@ class MeaningSearch:
         return ordinary(filter) or self._qualifying(filter, sight, FEW + 1) > FEW
 
     def _qualifying(self, filter: Filter, sight: Sight, bound: int) -> int:
-        seen = condition(filter, sight.within)
+        seen = condition(filter, sight.reach)
         query = self._sql["qualifying"].fill(joins=seen.joins, where=seen.where)
         [(number,)] = self._session.fresh(query, {**seen.params, "bound": bound})
         return int(number)
 
     def _closest(self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int) -> list[Hit]:
         """The nearest of some scopes under an ordinary filter."""
-        seen = passages(filter, sight.within)
+        seen = passages(filter, sight.reach)
         most = limit + limit // 4 + 16
         statement = self._sql["closest"].fill(joins=seen.joins, where=seen.where)
         asked = {"scopes": list(sight.scopes), "model": model, "query": query, "most": most, "limit": limit}
@@ -129,14 +129,14 @@ class MeaningSearch:
     def _exact(
         self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int, *, live: int = 1
     ) -> list[Hit]:
-        seen = passages(filter, sight.within)
+        seen = passages(filter, sight.reach)
         place = {"scopes": list(sight.scopes), "live": live, "model": model}
         statement = self._sql["exact"].fill(joins=seen.joins, where=seen.where)
         rows = self._session.fresh(statement, {**seen.params, **place, "query": query, "limit": limit})
         return [Hit(*row) for row in rows]
 
     def _by_index(self, filter: Filter, sight: Sight, model: int, query: HalfVector, limit: int) -> list[Hit]:
-        seen = passages(filter, sight.within)
+        seen = passages(filter, sight.reach)
         statement = self._sql["nearest"].fill(
             joins=seen.joins, where=seen.where, model=str(model), dim=str(self._dimension(model))
         )

@@ -27,10 +27,10 @@ class PassageWriter:
     def put(self, vault: str, passages: Sequence[Passage]) -> list[int]:
         if not passages:
             return []
-        scopes = {name: self._numbers.ensure(vault, name) for name in {p.scope for p in passages}}
+        scopes = {place: self._numbers.ensure(vault, *place) for place in {(p.scope, p.audience) for p in passages}}
         columns = {
             "memories": [p.memory for p in passages],
-            "scopes": [scopes[p.scope] for p in passages],
+            "scopes": [scopes[p.scope, p.audience] for p in passages],
             "lives": [int(p.live) for p in passages],
             "ords": [p.ord for p in passages],
             "starts": [p.start for p in passages],

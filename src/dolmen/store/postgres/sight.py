@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dolmen.store.contract import Filter
+from dolmen.store.filter import Reach
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.sql import queries
@@ -15,8 +16,8 @@ class Sight:
     """What one filter covers."""
 
     vault: str
-    within: list[int] | None
-    """For `store.filter`; None means every scope."""
+    reach: Reach
+    """For `store.filter`."""
     scopes: tuple[int, ...]
     """Where passages can be that pass. As of a time that is everywhere: passages move with their memory."""
     live: int
@@ -35,13 +36,14 @@ class Sights:
         self._known: dict[tuple[str, tuple[int, ...]], tuple[int, int, int]] = {}
 
     def look(self, filter: Filter) -> Sight:
-        within = self._numbers.within(filter)
-        scopes = self._numbers.every(filter.vault) if within is None or filter.as_of is not None else within
+        reach = self._numbers.reach(filter)
+        everywhere = reach.scopes is None or filter.as_of is not None
+        scopes = self._numbers.every(filter.vault) if everywhere else list(reach.scopes or ())
         key = (filter.vault, tuple(scopes))
         if key not in self._known:
             params = {"vault": filter.vault, "scopes": scopes}
             [self._known[key]] = self._session.all(queries("search", "postgres")["total"], params)
-        return Sight(filter.vault, within, key[1], *self._known[key])
+        return Sight(filter.vault, reach, key[1], *self._known[key])
 
     def forget(self) -> None:
         """After a change by this transaction."""

@@ -78,7 +78,7 @@ class WordSearch:
             return []
         weights = {token: worth(token, sight.live, known[token].frequency) for token in rare_first}
         chosen = affordable(rare_first, known)
-        seen = passages(filter, sight.within)
+        seen = passages(filter, sight.reach)
         rare = {token: ids for token in chosen if (ids := known[token].ids) is not None}
         if len(rare) == len(chosen):
             best = self._passing(seen, _scores(rare, weights), limit)
@@ -111,7 +111,7 @@ class WordSearch:
         order = sorted(scores, key=lambda id: (-scores[id], -id))[:limit]
         if len(order) <= keep:
             return None
-        seen = passages(filter, sight.within)
+        seen = passages(filter, sight.reach)
         query = self._sql["likeliest"].fill(joins=seen.joins, where=seen.where)
         asked = {"ids": order, "scores": [scores[id] for id in order], "k1": K1, "b": B, "keep": keep}
         rows = self._session.all(query, {**seen.params, **asked})

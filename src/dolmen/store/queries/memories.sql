@@ -106,7 +106,7 @@ DELETE FROM memory_tag WHERE vault_id = :vault AND memory_id IN (:ids...);
 
 -- name: position
 -- Where a memory stands in an order, to go on after it.
-SELECT {key} FROM memory m {joins} WHERE m.vault_id = :f_vault AND m.id = :after;
+SELECT {key} FROM memory m {joins} WHERE m.vault_id = :f_vault AND m.id = :after {unseen};
 
 -- name: select
 -- The ids of a page, with what they are ordered by.
@@ -150,11 +150,11 @@ WHERE m.vault_id = :vault AND m.id IN (:ids...) AND m.created_at <= :at
 SELECT m.version, m.id, {m_columns} FROM memory m WHERE m.vault_id = :vault ORDER BY m.created_at, m.id;
 
 -- name: matching
--- Ids that start or end with a part.
+-- Ids that start or end with a part. `{unseen}` keeps out what the viewer must not see.
 SELECT m.id FROM memory m
 WHERE m.vault_id = :vault AND (
     (m.id >= :part AND m.id < :beyond) OR substr(m.id, length(m.id) - :length + 1) = :part
-) LIMIT :limit;
+) {unseen} LIMIT :limit;
 
 -- name: import_revision
 -- One imported revision.

@@ -2,17 +2,18 @@
 
 -- name: add
 -- A new note; nothing happens when its id or address is taken.
-INSERT INTO note (vault_id, id, version, address_key, name_key, title_key, {columns})
-SELECT v.id, :id, :version, :address_key, :name_key, :title_key, {values}
+INSERT INTO note (vault_id, id, version, address_key, name_key, title_key, audience, {columns})
+SELECT v.id, :id, :version, :address_key, :name_key, :title_key, :audience, {values}
 FROM vault v
 WHERE v.id = :vault AND NOT EXISTS (
-    SELECT 1 FROM note_alias a WHERE a.vault_id = v.id AND a.address_key = :address_key AND :status <> 'deleted'
+    SELECT 1 FROM note_alias a
+    WHERE a.vault_id = v.id AND a.address_key = :address_key AND a.audience = :audience AND :status <> 'deleted'
 )
 ON CONFLICT DO NOTHING;
 
 -- name: get
--- One note.
-SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.id = :id;
+-- One note. `{unseen}` keeps out what the viewer must not see.
+SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.id = :id {unseen};
 
 -- name: many
 -- Some notes.
@@ -20,16 +21,20 @@ SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.
 
 -- name: at_address
 -- The live note at an address, else the one that was deleted there last. By its last part, which has an index for both.
+-- Of several audiences' live ones, the one that fewer people see.
 SELECT n.version, n.id, {n_columns} FROM note n
-WHERE n.vault_id = :vault AND n.name_key = :name_key AND n.address_key = :address_key
-ORDER BY CASE WHEN n.status = 'deleted' THEN 1 ELSE 0 END, n.updated_at DESC
+WHERE n.vault_id = :vault AND n.name_key = :name_key AND n.address_key = :address_key {unseen}
+ORDER BY CASE WHEN n.status = 'deleted' THEN 1 ELSE 0 END, CASE WHEN n.audience = '' THEN 1 ELSE 0 END,
+    n.updated_at DESC
 LIMIT 1;
 
 -- name: moved_from
 -- The note that was moved away from an address.
 SELECT n.version, n.id, {n_columns}
 FROM note_alias a JOIN note n ON n.vault_id = a.vault_id AND n.id = a.note_id
-WHERE a.vault_id = :vault AND a.address_key = :address_key;
+WHERE a.vault_id = :vault AND a.address_key = :address_key {unseen}
+ORDER BY CASE WHEN n.audience = '' THEN 1 ELSE 0 END
+LIMIT 1;
 
 -- name: named
 -- Live notes by their names, with the number of the name that they were found by.
@@ -45,17 +50,18 @@ FROM note_alias a JOIN note n ON n.vault_id = a.vault_id AND n.id = a.note_id
 WHERE a.vault_id = :vault AND a.address_key IN (:keys...) AND n.status <> 'deleted';
 
 -- name: other
--- Another note that has, or had, an address.
+-- Another note of the same audience that has, or had, an address.
 SELECT n.id FROM note n
-WHERE n.vault_id = :vault AND n.address_key = :address_key AND n.status <> 'deleted' AND n.id <> :id
+WHERE n.vault_id = :vault AND n.address_key = :address_key AND n.audience = :audience AND n.status <> 'deleted'
+  AND n.id <> :id
 UNION ALL
 SELECT a.note_id FROM note_alias a
-WHERE a.vault_id = :vault AND a.address_key = :address_key AND a.note_id <> :id;
+WHERE a.vault_id = :vault AND a.address_key = :address_key AND a.audience = :audience AND a.note_id <> :id;
 
 -- name: elsewhere
--- The note that was moved away from an address, if it is another one.
+-- The note of the same audience that was moved away from an address, if it is another one.
 SELECT a.note_id FROM note_alias a
-WHERE a.vault_id = :vault AND a.address_key = :address_key AND a.note_id <> :id;
+WHERE a.vault_id = :vault AND a.address_key = :address_key AND a.audience = :audience AND a.note_id <> :id;
 
 -- name: take_back
 -- A note that was just added.
@@ -74,7 +80,7 @@ ON CONFLICT (vault_id, id, version) DO NOTHING;
 -- name: replace
 -- The new state, if the old one still has the version that the writer saw.
 UPDATE note SET version = version + 1, address_key = :address_key, name_key = :name_key, title_key = :title_key,
-    {assignments}
+    audience = :audience, {assignments}
 WHERE vault_id = :vault AND id = :id AND version = :version;
 
 -- name: lock
@@ -93,8 +99,18 @@ WHERE vault_id = :vault AND id = :id AND version = :version;
 
 -- name: alias
 -- An address that a note had.
-INSERT INTO note_alias (vault_id, address_key, note_id) VALUES (:vault, :address_key, :id)
-ON CONFLICT (vault_id, address_key) DO NOTHING;
+INSERT INTO note_alias (vault_id, address_key, audience, note_id) VALUES (:vault, :address_key, :audience, :id)
+ON CONFLICT (vault_id, address_key, audience) DO NOTHING;
+
+-- name: share_alias
+-- The addresses that a note had, for those who may see it from now on.
+INSERT INTO note_alias (vault_id, address_key, audience, note_id)
+SELECT vault_id, address_key, :audience, note_id FROM note_alias WHERE vault_id = :vault AND note_id = :id
+ON CONFLICT (vault_id, address_key, audience) DO NOTHING;
+
+-- name: unshare_alias
+-- And not for the others.
+DELETE FROM note_alias WHERE vault_id = :vault AND note_id = :id AND audience <> :audience;
 
 -- name: unalias
 -- An address that the note has again.
@@ -102,11 +118,13 @@ DELETE FROM note_alias WHERE vault_id = :vault AND address_key = :address_key AN
 
 -- name: aliases
 -- Every address that a note had.
-SELECT address_key, note_id FROM note_alias WHERE vault_id = :vault ORDER BY address_key;
+SELECT a.address_key, a.note_id
+FROM note_alias a JOIN note n ON n.vault_id = a.vault_id AND n.id = a.note_id
+WHERE a.vault_id = :vault {unseen} ORDER BY a.address_key;
 
 -- name: position
 -- Where a note stands in an order, to go on after it.
-SELECT {key} FROM note m WHERE m.vault_id = :f_vault AND m.id = :after;
+SELECT {key} FROM note m WHERE m.vault_id = :f_vault AND m.id = :after {unseen};
 
 -- name: select
 -- A page of a listing.

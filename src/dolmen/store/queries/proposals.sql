@@ -4,12 +4,12 @@
 -- A new proposal; nothing happens when the memory that it is about is not there.
 INSERT INTO proposal (
     vault_id, id, op, memory_id, base_version, payload, reason, because, status, agent, person, connection,
-    created_at, decided_at, decided_by, decision_note, note_id
+    created_at, decided_at, decided_by, decision_note, note_id, audience
 )
 SELECT
     v.id, :id, :op, CAST(:memory AS TEXT), CAST(:base_version AS BIGINT), :payload, :reason, :because, :status, :agent,
     :person, :connection, :created_at, CAST(:decided_at AS BIGINT), :decided_by, :decision_note,
-    CAST(:note AS TEXT)
+    CAST(:note AS TEXT), :audience
 FROM vault v
 WHERE v.id = :vault AND (
     CAST(:memory AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.vault_id = v.id AND m.id = :memory)
@@ -21,8 +21,22 @@ WHERE v.id = :vault AND (
 -- Proposals under a condition, oldest first.
 SELECT
     id, op, memory_id, base_version, payload, reason, because, status, agent, person, connection,
-    created_at, decided_at, decided_by, decision_note, note_id
+    created_at, decided_at, decided_by, decision_note, note_id, audience
 FROM proposal WHERE vault_id = :vault {where} ORDER BY created_at, id {limit};
+
+-- name: seen_by
+-- Only what these audiences may see.
+AND proposal.audience IN (:audiences...);
+
+-- name: about_hidden
+-- Nothing about a memory or a note in scopes that are hidden.
+AND NOT EXISTS (
+    SELECT 1 FROM memory h
+    WHERE h.vault_id = proposal.vault_id AND h.id = proposal.memory_id AND h.scope_id IN (:hidden...)
+) AND NOT EXISTS (
+    SELECT 1 FROM note h
+    WHERE h.vault_id = proposal.vault_id AND h.id = proposal.note_id AND h.scope_id IN (:hidden...)
+);
 
 -- name: decide
 -- A person's decision on a pending one.

@@ -6,12 +6,12 @@ SELECT scopes FROM vault WHERE id = :vault;
 
 -- name: all
 -- Every scope of the vault.
-SELECT id, name, alias_of FROM scope WHERE vault_id = :vault ORDER BY id;
+SELECT id, name, alias_of, audience FROM scope WHERE vault_id = :vault ORDER BY id;
 
 -- name: add
 -- A scope, on first use.
-INSERT INTO scope (vault_id, name, alias_of, created_at) VALUES (:vault, :name, NULL, :now)
-ON CONFLICT (vault_id, name) DO NOTHING;
+INSERT INTO scope (vault_id, name, audience, alias_of, created_at) VALUES (:vault, :name, :audience, NULL, :now)
+ON CONFLICT (vault_id, name, audience) DO NOTHING;
 
 -- name: changed
 -- Tells every process to read the scopes again.

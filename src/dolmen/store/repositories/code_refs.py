@@ -48,7 +48,7 @@ class CodeRefRepository:
         return [CodeRef(*row) for row in self._session.all(self._sql["text"], params)]
 
     def targets(self, filter: Filter, limit: int, offset: int = 0) -> list[Target]:
-        seen = condition(filter, self._numbers.within(filter))
+        seen = condition(filter, self._numbers.reach(filter))
         query = self._sql["targets"].fill(where=seen.where)
         rows = self._session.all(query, {**seen.params, "limit": limit, "offset": offset})
         return [Target(*row[:5]) for row in rows]
@@ -72,7 +72,7 @@ class CodeRefRepository:
 
     def _texts(self, filter: Filter, memories: Sequence[str]) -> dict[str, str]:
         """The statements of those of the memories that pass the filter."""
-        seen = condition(filter, self._numbers.within(filter))
+        seen = condition(filter, self._numbers.reach(filter))
         texts: dict[str, str] = {}
         for chunk in chunks(memories):
             query, params = self._sql["texts"].spread(ids=chunk)
@@ -80,7 +80,7 @@ class CodeRefRepository:
         return texts
 
     def counts(self, filter: Filter) -> dict[str, int]:
-        seen = condition(filter, self._numbers.within(filter))
+        seen = condition(filter, self._numbers.reach(filter))
         return dict(self._session.all(self._sql["counts"].fill(where=seen.where), seen.params))
 
     def stream(self, vault: str) -> Iterator[CodeRef]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dolmen.domain.memory import Link
 from dolmen.store.repositories.history import gone
+from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import chunks, queries
 
@@ -13,8 +14,9 @@ from dolmen.store.sql import chunks, queries
 class LinkRepository:
     """Implements `contract.Links`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, numbers: ScopeNumbers) -> None:
         self._session = session
+        self._numbers = numbers
         self._sql = queries("links")
 
     def add(self, vault: str, link: Link) -> bool:
@@ -39,18 +41,30 @@ class LinkRepository:
 
     def around(self, vault: str, ids: Sequence[str]) -> list[Link]:
         found: dict[Row, None] = {}
+        ends, hidden = self._ends(vault)
         for chunk in chunks(ids):
-            query, params = self._sql["around"].spread(ids=chunk)
+            query, listed = self._sql["around"].fill(ends=ends).spread(ids=chunk)
+            params: dict[str, Value] = {**listed, **hidden}
             found |= dict.fromkeys([row[:6] for row in self._session.all(query, params | {"vault": vault})])
         return [Link(*row) for row in found]
 
     def toward(self, vault: str, names: Sequence[str]) -> list[Link]:
         found: dict[Row, None] = {}
+        ends, hidden = self._ends(vault)
         for name in dict.fromkeys(names):
             params: dict[str, Value] = {"vault": vault, "name": name, "first": f"{name}#", "last": f"{name}$"}
-            found |= dict.fromkeys(self._session.all(self._sql["toward"], params))
+            found |= dict.fromkeys(self._session.all(self._sql["toward"].fill(ends=ends), params | hidden))
         return [Link(*row) for row in found]
 
     def stream(self, vault: str) -> Iterator[Link]:
-        for row in self._session.stream(self._sql["stream"], {"vault": vault}):
+        ends, hidden = self._ends(vault)
+        for row in self._session.stream(self._sql["stream"].fill(ends=ends), {"vault": vault} | hidden):
             yield Link(*row)
+
+    def _ends(self, vault: str) -> tuple[str, dict[str, Value]]:
+        """Keeps out edges of which the viewer must not see both ends."""
+        hidden = self._numbers.hidden(vault)
+        if not hidden:
+            return "", {}
+        query, params = self._sql["hidden_end"].spread(hidden=hidden)
+        return f"AND NOT EXISTS ({query.text})", dict(params)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from dolmen.domain.audience import OPEN
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Kind, Memory, Revision
 from dolmen.domain.ranking import Place
@@ -43,7 +44,7 @@ class MemoryRepository:
     def update(self, before: Memory, after: Memory, change: Change, content_key: str) -> None:
         if (after.id, after.vault, after.version) != (before.id, before.vault, before.version + 1):
             raise ValueError("the new state must be the next version of the same memory")
-        scope_id = self._numbers.ensure(after.vault, after.scope)
+        scope_id = self._number(after)
         params = mapping.params(after, scope_id) | {"content_key": content_key, "version": before.version}
         single = not after.note and after.status in ("active", "proposed")
         if single and (twin := self._session.one(self._sql["twin"], params)):
@@ -60,7 +61,7 @@ class MemoryRepository:
         if after.tags != before.tags:
             self._untag(after.vault, [after.id])
             self._tag(after)
-        if after.scope != before.scope:
+        if (after.scope, after.audience) != (before.scope, before.audience):
             self._index.move(after.vault, [after.id], scope_id)
 
     def note(self, vault: str, id: str, attrs: Mapping[str, Any]) -> None:
@@ -77,8 +78,7 @@ class MemoryRepository:
 
     def add_blocks(self, blocks: Sequence[tuple[Memory, str]]) -> None:
         for chunk in chunks(blocks):
-            scopes = {memory.scope: self._numbers.ensure(memory.vault, memory.scope) for memory, _ in chunk}
-            rows = [mapping.params(memory, scopes[memory.scope]) | {"content_key": key} for memory, key in chunk]
+            rows = [mapping.params(memory, self._number(memory)) | {"content_key": key} for memory, key in chunk]
             self._session.many(self._sql["add"], rows)
             tags = [(memory, tag) for memory, _ in chunk for tag in memory.tags]
             if tags:
@@ -86,7 +86,7 @@ class MemoryRepository:
                 self._session.many(self._sql["tag"], named)
 
     def place(self, before: Memory, after: Memory, content_key: str) -> None:
-        scope_id = self._numbers.ensure(after.vault, after.scope)
+        scope_id = self._number(after)
         params = mapping.params(after, scope_id) | {"content_key": content_key, "version": before.version}
         if not self._session.run(self._sql["place"], params):
             raise DolmenError(
@@ -95,18 +95,21 @@ class MemoryRepository:
         if after.tags != before.tags:
             self._untag(after.vault, [after.id])
             self._tag(after)
+        if after.audience != before.audience:
+            self._index.move(after.vault, [after.id], scope_id)
 
     def matching(self, vault: str, part: str, limit: int) -> list[str]:
         params: dict[str, Value] = {"vault": vault, "part": part, "length": len(part), "limit": limit}
         params["beyond"] = part + "g"  # comes after every id that starts with `part`
-        return [row[0] for row in self._session.all(self._sql["matching"], params)]
+        unseen, hidden = self._numbers.unseen(vault, "m.scope_id")
+        return [row[0] for row in self._session.all(self._sql["matching"].fill(unseen=unseen), params | hidden)]
 
     def restore(self, memory: Memory, revisions: Sequence[Revision], content_key: str) -> bool:
         if not self._insert(self._sql["restore"], memory, content_key):
             return False
         for revision in revisions:
             old = revision.memory
-            params = mapping.params(old, self._numbers.ensure(old.vault, old.scope))
+            params = mapping.params(old, self._number(old))
             params |= {
                 "revision": old.version,
                 "at": revision.at,
@@ -138,7 +141,7 @@ class MemoryRepository:
     # -------------------------------------------------------------------------------------------------------- reads
     def get(self, vault: str, id: str) -> Memory | None:
         row = self._session.one(self._sql["get"], {"vault": vault, "id": id})
-        return None if row is None else self._memory(vault, row)
+        return next(self._memories(vault, [] if row is None else [row]), None)
 
     def many(self, vault: str, ids: Sequence[str]) -> dict[str, Memory]:
         return {memory.id: memory for memory in self._by_ids("many", vault, ids)}
@@ -154,34 +157,34 @@ class MemoryRepository:
         return places
 
     def blocks(self, vault: str, note: str) -> list[Memory]:
-        return [
-            self._memory(vault, row) for row in self._session.all(self._sql["blocks"], {"vault": vault, "note": note})
-        ]
+        return list(self._memories(vault, self._session.all(self._sql["blocks"], {"vault": vault, "note": note})))
 
-    def by_content(self, vault: str, scope: str, label: str, kind: Kind, content_key: str) -> Memory | None:
-        scope_id = self._numbers.number(vault, scope)
+    def by_content(
+        self, vault: str, scope: str, label: str, kind: Kind, content_key: str, audience: str = OPEN
+    ) -> Memory | None:
+        scope_id = self._numbers.number(vault, scope, audience)
         params = {"vault": vault, "scope_id": scope_id, "label": label, "kind": kind, "content_key": content_key}
         row = None if scope_id is None else self._session.one(self._sql["by_content"], params)
-        return None if row is None else self._memory(vault, row)
+        return next(self._memories(vault, [] if row is None else [row]), None)
 
-    def saying(self, vault: str, scope: str, content_key: str) -> list[Memory]:
-        scope_id = self._numbers.number(vault, scope)
+    def saying(self, vault: str, scope: str, content_key: str, audience: str = OPEN) -> list[Memory]:
+        scope_id = self._numbers.number(vault, scope, audience)
         params = {"vault": vault, "scope_id": scope_id, "content_key": content_key}
         rows = [] if scope_id is None else self._session.all(self._sql["saying"], params)
-        return [self._memory(vault, row) for row in rows]
+        return list(self._memories(vault, rows))
 
     def select(
         self, filter: Filter, order: Order = "newest", limit: int = 50, after: str | None = None
     ) -> list[Memory]:
         # One statement per scope and status: each then walks an index in the order that is asked for and stops early.
-        scopes = self._numbers.within(filter)
+        reach = self._numbers.reach(filter)
         found: list[Row] = []
-        for part in [None] if scopes is None else [[scope] for scope in scopes]:
+        for part in [reach] if reach.scopes is None else [reach.only(scope) for scope in reach.scopes]:
             found += self._page(condition(filter, part), order, limit, after)
         found.sort(key=lambda row: row[1:], reverse=order != "oldest")
         ids = [row[0] for row in found[:limit]]
         states = self.many(filter.vault, ids) if filter.as_of is None else self.at(filter.vault, ids, filter.as_of)
-        return [states[id] for id in ids]
+        return [states[id] for id in ids if id in states]
 
     def _page(self, seen: Condition, order: Order, limit: int, after: str | None) -> list[Row]:
         keys = [seen.column(key) if key != "id" else "m.id" for key in _KEYS[order]]
@@ -189,8 +192,11 @@ class MemoryRepository:
         params: dict[str, Value] = {**seen.params, "limit": limit}
         page = ""
         if after is not None:
-            position = self._sql["position"].fill(key=", ".join(keys), joins=seen.joins)
-            row = self._session.one(position, {**_time(seen.params), "f_vault": seen.params["f_vault"], "after": after})
+            vault = str(seen.params["f_vault"])
+            unseen, hidden = self._numbers.unseen(vault, "m.scope_id")
+            position = self._sql["position"].fill(key=", ".join(keys), joins=seen.joins, unseen=unseen)
+            asked = {**_time(seen.params), "f_vault": vault, "after": after}
+            row = self._session.one(position, asked | hidden)
             if row is None:
                 raise DolmenError(
                     "gone", "The page before ended at a memory that is no longer here.", "Start from the first page."
@@ -206,7 +212,7 @@ class MemoryRepository:
     def count(
         self, filter: Filter, by: Literal["", "kind", "status", "scope", "agent", "folder"] = ""
     ) -> dict[str, int]:
-        seen = condition(filter, self._numbers.within(filter))
+        seen = condition(filter, self._numbers.reach(filter))
         column = seen.column(_BY[by]) if by else "''"
         group = f"GROUP BY {column}" if by else ""
         query = self._sql["count"].fill(by=column, joins=seen.joins, where=seen.where, group=group)
@@ -222,9 +228,11 @@ class MemoryRepository:
 
     def expired(self, vault: str, now: int, limit: int) -> list[Memory]:
         rows = self._session.all(self._sql["expired"], {"vault": vault, "now": now, "limit": limit})
-        return [self._memory(vault, row) for row in rows]
+        return list(self._memories(vault, rows))
 
     def revisions(self, vault: str, id: str) -> list[Revision]:
+        if not self._numbers.unbounded and self.get(vault, id) is None:
+            return []
         rows = self._session.all(self._sql["revisions"], {"vault": vault, "id": id})
         return [
             Revision(
@@ -237,29 +245,39 @@ class MemoryRepository:
                 reason=row[6],
             )
             for row in rows
+            if self._numbers.sees(vault, row[8])
         ]
 
     def at(self, vault: str, ids: Sequence[str], at: int) -> dict[str, Memory]:
+        if not self._numbers.unbounded:
+            ids = list(self.many(vault, ids))  # what is hidden now was not there for this viewer in the past either
         states = self._by_ids("present", vault, ids, at=at) + self._by_ids("past", vault, ids, at=at)
         return {memory.id: memory for memory in states}
 
     def stream(self, vault: str) -> Iterator[Memory]:
-        for row in self._session.stream(self._sql["stream"], {"vault": vault}):
-            yield self._memory(vault, row)
+        yield from self._memories(vault, self._session.stream(self._sql["stream"], {"vault": vault}))
 
     # ----------------------------------------------------------------------------------------------------- privately
     def _memory(self, vault: str, row: Row) -> Memory:
-        return mapping.memory(vault, row, lambda number: self._numbers.name(vault, number))
+        numbers = self._numbers
+        return mapping.memory(vault, row, lambda number: (numbers.name(vault, number), numbers.audience(vault, number)))
+
+    def _memories(self, vault: str, rows: Iterable[Row]) -> Iterator[Memory]:
+        """Those that the viewer may see."""
+        return (self._memory(vault, row) for row in rows if self._numbers.sees(vault, row[2]))
+
+    def _number(self, memory: Memory) -> int:
+        return self._numbers.ensure(memory.vault, memory.scope, memory.audience)
 
     def _by_ids(self, name: str, vault: str, ids: Sequence[str], **params: Value) -> list[Memory]:
         rows: list[Row] = []
         for chunk in chunks(ids):
             query, listed = self._sql[name].spread(ids=chunk)
             rows += self._session.all(query, {**listed, **params, "vault": vault})
-        return [self._memory(vault, row) for row in rows]
+        return list(self._memories(vault, rows))
 
     def _insert(self, query: Query, memory: Memory, content_key: str) -> bool:
-        params = mapping.params(memory, self._numbers.ensure(memory.vault, memory.scope))
+        params = mapping.params(memory, self._number(memory))
         if not self._session.run(query, params | {"content_key": content_key}):
             return False
         self._tag(memory)

@@ -92,10 +92,15 @@ class NoteRepository:
                 f"{before.permalink} was changed by somebody else meanwhile.",
                 "Read it again and repeat the change.",
             )
+        if after.audience != before.audience:
+            for name in ("share_alias", "unshare_alias"):
+                moved = {"vault": after.vault, "id": after.id, "audience": after.audience}
+                self._session.run(self._sql[name], moved)
         old, new = key(before.permalink), key(after.permalink)
         if old != new:
             for name, address in (("unalias", new), ("alias", old)):
-                self._session.run(self._sql[name], {"vault": after.vault, "id": after.id, "address_key": address})
+                named: dict[str, Value] = {"vault": after.vault, "id": after.id, "address_key": address}
+                self._session.run(self._sql[name], {**named, "audience": after.audience})
 
     def restore(self, note: Note, revisions: Sequence[NoteRevision], aliases: Sequence[str] = ()) -> bool:
         if not self.add(note):
@@ -103,7 +108,8 @@ class NoteRepository:
         for revision in revisions:
             self._session.run(self._sql["import_revision"], self._params(revision.note) | _revision_params(revision))
         for address in aliases:
-            self._session.run(self._sql["alias"], {"vault": note.vault, "id": note.id, "address_key": key(address)})
+            named: dict[str, Value] = {"vault": note.vault, "id": note.id, "address_key": key(address)}
+            self._session.run(self._sql["alias"], {**named, "audience": note.audience})
         return True
 
     def rewrite(self, note: Note, revisions: Sequence[NoteRevision], forget: Sequence[str] = ()) -> None:
@@ -122,25 +128,30 @@ class NoteRepository:
 
     # -------------------------------------------------------------------------------------------------------- reads
     def get(self, vault: str, id: str) -> Note | None:
-        row = self._session.one(self._sql["get"], {"vault": vault, "id": id})
-        return None if row is None else self._note(vault, row)
+        return self._one(vault, "get", {"vault": vault, "id": id})
 
     def many(self, vault: str, ids: Sequence[str]) -> dict[str, Note]:
         found: dict[str, Note] = {}
         for chunk in chunks(ids):
             query, params = self._sql["many"].spread(ids=chunk)
             for row in self._session.all(query, {**params, "vault": vault}):
-                found[row[1]] = self._note(vault, row)
+                if self._numbers.sees(vault, row[2]):
+                    found[row[1]] = self._note(vault, row)
         return found
 
     def at_address(self, vault: str, permalink: str) -> Note | None:
         params: dict[str, Value] = {"vault": vault, "address_key": key(permalink), "name_key": key(name_of(permalink))}
-        row = self._session.one(self._sql["at_address"], params)
-        note = None if row is None else self._note(vault, row)
+        note = self._one(vault, "at_address", params)
         if note is not None and note.status != "deleted":
             return note
-        moved = self._session.one(self._sql["moved_from"], params)
-        return note if moved is None else self._note(vault, moved)
+        moved = self._one(vault, "moved_from", params)
+        return note if moved is None else moved
+
+    def _one(self, vault: str, name: str, params: dict[str, Value]) -> Note | None:
+        """The first one that the viewer may see."""
+        unseen, hidden = self._numbers.unseen(vault, "n.scope_id")
+        row = self._session.one(self._sql[name].fill(unseen=unseen), params | hidden)
+        return self._note(vault, row) if row is not None and self._numbers.sees(vault, row[2]) else None
 
     def named(self, vault: str, keys: Sequence[str]) -> dict[str, list[NoteLine]]:
         found: dict[str, list[tuple[int, NoteLine]]] = {}
@@ -148,6 +159,8 @@ class NoteRepository:
             for name in ("named", "once_named"):
                 query, params = self._sql[name].spread(keys=chunk)
                 for row in self._session.all(query, {**params, "vault": vault}):
+                    if not self._numbers.sees(vault, row[5]):
+                        continue
                     line = self._line(vault, row[4:])
                     for rank, own in ((0, row[0]), (1, row[3]), (2, row[2]), (3, row[1])):
                         if own in chunk and line not in [each for _, each in found.get(own, ())]:
@@ -165,14 +178,15 @@ class NoteRepository:
         after: str | None = None,
         deepest: int | None = None,
     ) -> list[NoteLine]:
-        seen = condition(replace(filter, include_expired=True), self._numbers.within(filter))
+        seen = condition(replace(filter, include_expired=True), self._numbers.reach(filter))
         keys = [f"m.{name}" for name in _KEYS[order]]
         down, sign = ("", ">") if order == "address" else (" DESC", "<")
         params: dict[str, Value] = {**seen.params, "limit": limit}
         page = _shallow(filter, deepest, params)
         if after is not None:
-            position = self._sql["position"].fill(key=", ".join(keys))
-            row = self._session.one(position, {"f_vault": filter.vault, "after": after})
+            unseen, hidden = self._numbers.unseen(filter.vault, "m.scope_id")
+            position = self._sql["position"].fill(key=", ".join(keys), unseen=unseen)
+            row = self._session.one(position, {"f_vault": filter.vault, "after": after, **hidden})
             if row is None:
                 raise DolmenError(
                     "gone", "The page before ended at a note that is no longer here.", "Start from the first page."
@@ -184,25 +198,33 @@ class NoteRepository:
         return [self._line(filter.vault, row) for row in self._session.all(query, params)]
 
     def folders(self, filter: Filter) -> dict[str, int]:
-        seen = condition(replace(filter, include_expired=True), self._numbers.within(filter))
+        seen = condition(replace(filter, include_expired=True), self._numbers.reach(filter))
         query = self._sql["folders"].fill(where=seen.where)
         return {row[0]: row[1] for row in self._session.all(query, seen.params)}
 
-    def revisions(self, vault: str, id: str) -> list[NoteRevision]:
+    def revisions(self, vault: str, id: str, *, every: bool = False) -> list[NoteRevision]:
+        if not self._numbers.unbounded and self.get(vault, id) is None:
+            return []
         rows = self._session.all(self._sql["revisions"], {"vault": vault, "id": id})
-        return [NoteRevision(self._note(vault, (row[0], *row[7:])), *row[1:7]) for row in rows]
+        seen = [row for row in rows if every or self._numbers.sees(vault, row[8])]
+        return [NoteRevision(self._note(vault, (row[0], *row[7:])), *row[1:7]) for row in seen]
 
     def at(self, vault: str, id: str, at: int) -> Note | None:
+        note = self.get(vault, id)
         past = self._session.one(self._sql["past"], {"vault": vault, "id": id, "at": at})
-        note = self.get(vault, id) if past is None else self._note(vault, past)
+        if past is not None and note is not None:
+            note = self._note(vault, past) if self._numbers.sees(vault, past[2]) else None
         return None if note is None or note.created_at > at else note
 
     def aliases(self, vault: str) -> Mapping[str, str]:
-        return {row[0]: row[1] for row in self._session.all(self._sql["aliases"], {"vault": vault})}
+        unseen, hidden = self._numbers.unseen(vault, "n.scope_id")
+        rows = self._session.all(self._sql["aliases"].fill(unseen=unseen), {"vault": vault, **hidden})
+        return {row[0]: row[1] for row in rows}
 
     def stream(self, vault: str) -> Iterator[Note]:
         for row in self._session.stream(self._sql["stream"], {"vault": vault}):
-            yield self._note(vault, row)
+            if self._numbers.sees(vault, row[2]):
+                yield self._note(vault, row)
 
     # ----------------------------------------------------------------------------------------------------- privately
     def _params(self, note: Note) -> dict[str, Value]:
@@ -213,7 +235,8 @@ class NoteRepository:
             "address_key": key(note.permalink),
             "name_key": key(name_of(note.permalink)),
             "title_key": key(note.title),
-            "scope_id": self._numbers.ensure(note.vault, note.scope),
+            "scope_id": self._numbers.ensure(note.vault, note.scope, note.audience),
+            "audience": note.audience,
             "permalink": note.permalink,
             "title": note.title,
             "folder": note.folder,
@@ -242,6 +265,7 @@ class NoteRepository:
             id=id,
             vault=vault,
             scope=self._numbers.name(vault, scope_id),
+            audience=self._numbers.audience(vault, scope_id),
             permalink=permalink,
             title=title,
             source=source,

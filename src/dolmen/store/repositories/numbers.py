@@ -5,40 +5,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dolmen.domain.audience import OPEN, Viewer
 from dolmen.store.contract import Filter
-from dolmen.store.session import Session
+from dolmen.store.filter import Reach
+from dolmen.store.session import Session, Value
 from dolmen.store.sql import queries
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeMap:
-    """The scopes of one vault as they were at one version."""
+    """The scopes of one vault as they were at one version. A scope is a name and an audience."""
 
-    own: dict[int, str]
-    """Number -> its own name."""
-    canonical: dict[str, int]
-    """Name -> number of the scope that it stands for."""
+    own: dict[int, tuple[str, str]]
+    """Number -> its own name and its audience."""
+    canonical: dict[tuple[str, str], int]
+    """Name that is no alias, and audience -> number of the scope that new memories go to."""
     names: dict[int, str]
     """Number -> name; an alias's number gives the name that it stands for."""
     family: dict[int, tuple[int, ...]]
     """Number -> itself and its aliases: a writer that raced with a renaming may have used one of those."""
     aliases: dict[str, str]
-    """Old name -> the name that it stands for."""
+    """Old name -> the name that it stands for, for every audience."""
 
     @staticmethod
-    def of(rows: Sequence[tuple[int, str, int | None]]) -> ScopeMap:
-        """From (number, name, number that it is an alias of)."""
-        own = {number: name for number, name, _ in rows}
-        family: dict[int, list[int]] = {}
-        for number, _, alias_of in rows:
-            family.setdefault(alias_of or number, []).append(number)
+    def of(rows: Sequence[tuple[int, str, int | None, str]]) -> ScopeMap:
+        """From (number, name, number that it is an alias of, audience)."""
+        own = {number: (name, audience) for number, name, _, audience in rows}
+        aliases = {name: own[alias_of][0] for _, name, alias_of, _ in rows if alias_of}
+        names = {number: aliases.get(name, name) for number, (name, _) in own.items()}
+        members: dict[tuple[str, str], list[int]] = {}
+        for number, (name, audience) in own.items():
+            first = names[number] == name
+            members.setdefault((names[number], audience), []).insert(0 if first else len(own), number)
         return ScopeMap(
             own=own,
-            canonical={name: alias_of or number for number, name, alias_of in rows},
-            names={number: own[alias_of or number] for number, _, alias_of in rows},
-            family={number: tuple(members) for number, members in family.items()},
-            aliases={name: own[alias_of] for _, name, alias_of in rows if alias_of},
+            canonical={place: numbers[0] for place, numbers in members.items()},
+            names=names,
+            family={numbers[0]: tuple(numbers) for numbers in members.values()},
+            aliases=aliases,
         )
+
+    def number(self, name: str, audience: str) -> int | None:
+        return self.canonical.get((self.aliases.get(name, name), audience))
 
 
 ScopeCache = dict[str, tuple[int, ScopeMap]]
@@ -46,16 +54,18 @@ ScopeCache = dict[str, tuple[int, ScopeMap]]
 
 
 class ScopeNumbers:
-    """Names and numbers of scopes as one transaction sees them.
+    """Names and numbers of scopes as one transaction sees them, and which of them its viewer may see.
 
     The scopes of a vault are read again when `vault.scopes` has moved on, else taken from the process's cache, so a
     name is never resolved by what another process has changed since.
     """
 
-    def __init__(self, session: Session, cache: ScopeCache) -> None:
+    def __init__(self, session: Session, cache: ScopeCache, viewer: Viewer | None = None) -> None:
         self._session = session
         self._cache = cache
+        self._viewer = viewer
         self._maps: dict[str, ScopeMap] = {}
+        self._seen: dict[str, frozenset[int]] = {}
         self._changed: set[str] = set()
         self._sql = queries("scopes")
 
@@ -63,40 +73,98 @@ class ScopeNumbers:
         found = self._maps.get(vault)
         if found is None:
             found = self._maps[vault] = self._load(vault)
+            self._seen.pop(vault, None)
         return found
 
     def name(self, vault: str, number: int) -> str:
         return self.map(vault).names[number]
 
-    def number(self, vault: str, name: str) -> int | None:
-        """The number of the scope that the name stands for; None when there is none yet."""
-        return self.map(vault).canonical.get(name)
+    def audience(self, vault: str, number: int) -> str:
+        return self.map(vault).own[number][1]
 
-    def ensure(self, vault: str, name: str) -> int:
+    def number(self, vault: str, name: str, audience: str = OPEN) -> int | None:
+        """The number of the scope that the name stands for; None when there is none yet."""
+        return self.map(vault).number(name, audience)
+
+    def ensure(self, vault: str, name: str, audience: str = OPEN) -> int:
         """The number of the scope that the name stands for; a new name gets one. The vault must be there."""
-        found = self.number(vault, name)
+        found = self.number(vault, name, audience)
         if found is None:
-            self._session.run(self._sql["add"], {"vault": vault, "name": name, "now": self._session.now})
-            self.touched(vault)
-            found = self.map(vault).canonical[name]
+            found = self._add(vault, self.map(vault).aliases.get(name, name), audience)
         return found
 
-    def within(self, filter: Filter) -> list[int] | None:
-        """The numbers that a filter covers; None for the whole vault."""
-        if filter.scopes is None:
-            return None
+    def row(self, vault: str, name: str, audience: str) -> int:
+        """The number of the scope with this very name, alias or not."""
+        found = next((number for number, own in self.map(vault).own.items() if own == (name, audience)), None)
+        return self._add(vault, name, audience) if found is None else found
+
+    def _add(self, vault: str, name: str, audience: str) -> int:
+        params: dict[str, Value] = {"vault": vault, "name": name, "audience": audience, "now": self._session.now}
+        self._session.run(self._sql["add"], params)
+        self.touched(vault)
+        return next(number for number, own in self.map(vault).own.items() if own == (name, audience))
+
+    # ------------------------------------------------------------------------------------------------ who may see what
+    @property
+    def unbounded(self) -> bool:
+        """Whether the transaction sees everything: the work of the house, for nobody."""
+        return self._viewer is None
+
+    def shows(self, vault: str, audience: str) -> bool:
+        """Whether the viewer sees what this audience does."""
+        return self._viewer is None or (self._viewer.vault == vault and self._viewer.sees(audience))
+
+    def sees(self, vault: str, number: int) -> bool:
+        """Whether the viewer sees what is in the scope; not what is in one that this transaction knows nothing of."""
+        return self._viewer is None or number in self._visible(vault)
+
+    def audiences(self, vault: str) -> list[str]:
+        """Those that the viewer belongs to, of all that the vault's scopes have; everybody's even where it has none."""
+        named = {OPEN, *(audience for _, audience in self.map(vault).own.values())}
+        return sorted(each for each in named if self.shows(vault, each))
+
+    def hidden(self, vault: str) -> tuple[int, ...]:
+        """The scopes that the viewer must not see anything of."""
+        if self._viewer is None:
+            return ()
+        return tuple(sorted(self.map(vault).own.keys() - self._visible(vault)))
+
+    def unseen(self, vault: str, column: str) -> tuple[str, dict[str, Value]]:
+        """A further condition for SQL that keeps out what is hidden, with its parameters; empty when nothing is."""
+        hidden = self.hidden(vault)
+        names = {f"hidden_{i}": number for i, number in enumerate(hidden)}
+        listed = ", ".join(":" + name for name in names)
+        return (f"AND {column} NOT IN ({listed})", dict(names)) if hidden else ("", {})
+
+    def reach(self, filter: Filter) -> Reach:
+        """Where a read looks: the one scope filter's part that is about places (`store/filter`)."""
         scopes = self.map(filter.vault)
-        found = {scopes.canonical[name] for name in filter.scopes if name in scopes.canonical}
-        return [member for number in sorted(found) for member in scopes.family[number]]
+        if filter.scopes is None:
+            return Reach(None, self.hidden(filter.vault))
+        seen = self.audiences(filter.vault)
+        found = {number for name in filter.scopes for each in seen if (number := scopes.number(name, each)) is not None}
+        numbers = [member for number in sorted(found) for member in scopes.family[number]]
+        return Reach(numbers, self.hidden(filter.vault))
 
     def every(self, vault: str) -> list[int]:
-        return list(self.map(vault).own)
+        """All that the viewer may see."""
+        return [number for number in self.map(vault).own if self.sees(vault, number)]
 
+    def _visible(self, vault: str) -> frozenset[int]:
+        scopes = self.map(vault)
+        found = self._seen.get(vault)
+        if found is None:
+            shown = (number for number, (_, audience) in scopes.own.items() if self.shows(vault, audience))
+            found = self._seen[vault] = frozenset(shown)
+        return found
+
+    # ------------------------------------------------------------------------------------------------------- changes
     def touched(self, vault: str) -> None:
         """After a change: this transaction reads the scopes again, other processes do once it has ended."""
         self._session.run(self._sql["changed"], {"vault": vault})
         self._changed.add(vault)
         self._maps.pop(vault, None)
+        self._seen.pop(vault, None)
 
     def _load(self, vault: str) -> ScopeMap:
         row = self._session.one(self._sql["version"], {"vault": vault})
@@ -105,7 +173,8 @@ class ScopeNumbers:
         known = self._cache.get(vault)
         if known is not None and known[0] == row[0] and vault not in self._changed:
             return known[1]
-        found = ScopeMap.of([(r[0], r[1], r[2]) for r in self._session.all(self._sql["all"], {"vault": vault})])
+        rows = self._session.all(self._sql["all"], {"vault": vault})
+        found = ScopeMap.of([(r[0], r[1], r[2], r[3]) for r in rows])
         if vault not in self._changed:  # what this transaction changed may yet be rolled back
             self._cache[vault] = (row[0], found)
         return found

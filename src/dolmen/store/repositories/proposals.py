@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.store.mapping import dump
 from dolmen.store.repositories.history import gone
+from dolmen.store.repositories.numbers import ScopeNumbers
 from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import chunks, queries
 
@@ -15,8 +16,9 @@ from dolmen.store.sql import chunks, queries
 class ProposalRepository:
     """Implements `contract.Proposals`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, numbers: ScopeNumbers) -> None:
         self._session = session
+        self._numbers = numbers
         self._sql = queries("proposals")
 
     def add(self, proposal: Proposal) -> None:
@@ -38,6 +40,7 @@ class ProposalRepository:
             "decided_by": proposal.decided_by,
             "decision_note": proposal.decision_note,
             "note": proposal.note,
+            "audience": proposal.audience,
         }
         if not self._session.run(self._sql["add"], params):
             raise gone(proposal.memory or proposal.note or "")
@@ -67,7 +70,8 @@ class ProposalRepository:
         return self._session.run(self._sql["decide"], params) > 0
 
     def stream(self, vault: str) -> Iterator[Proposal]:
-        for row in self._session.stream(self._sql["select"].fill(where="", limit=""), {"vault": vault}):
+        seen, params = self._seen(vault)
+        for row in self._session.stream(self._sql["select"].fill(where=seen, limit=""), {"vault": vault} | params):
             yield _proposal(vault, row)
 
     def remove(self, vault: str, ids: Sequence[str]) -> None:
@@ -76,8 +80,22 @@ class ProposalRepository:
             self._session.run(query, {"vault": vault, **params})
 
     def _some(self, where: str, params: dict[str, Value], limit: str = "") -> list[Proposal]:
-        rows = self._session.all(self._sql["select"].fill(where=where, limit=limit), params)
-        return [_proposal(str(params["vault"]), row) for row in rows]
+        vault = str(params["vault"])
+        seen, listed = self._seen(vault)
+        rows = self._session.all(self._sql["select"].fill(where=where + seen, limit=limit), params | listed)
+        return [_proposal(vault, row) for row in rows]
+
+    def _seen(self, vault: str) -> tuple[str, dict[str, Value]]:
+        """Keeps out what is about something that the viewer must not see."""
+        if self._numbers.unbounded:
+            return "", {}
+        audiences = self._numbers.audiences(vault) or ["nobody"]
+        query, params = self._sql["seen_by"].spread(audiences=audiences)
+        hidden = self._numbers.hidden(vault)
+        if hidden:
+            about, numbers = self._sql["about_hidden"].spread(hidden=hidden)
+            return f" {query.text} {about.text}", {**params, **numbers}
+        return f" {query.text}", dict(params)
 
 
 def _proposal(vault: str, row: Row) -> Proposal:

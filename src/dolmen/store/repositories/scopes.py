@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dolmen.domain.audience import OPEN
 from dolmen.domain.values import Change
 from dolmen.store.indexing import EngineIndex
 from dolmen.store.repositories.history import keep
@@ -21,13 +22,14 @@ class ScopeRepository:
 
     def names(self, vault: str) -> list[str]:
         scopes = self._numbers.map(vault)
-        return sorted(name for name in scopes.canonical if name not in scopes.aliases)
+        shown = {name for number, (name, _) in scopes.own.items() if self._numbers.sees(vault, number)}
+        return sorted(shown - scopes.aliases.keys())
 
     def resolve(self, vault: str, name: str) -> str:
         return self._numbers.map(vault).aliases.get(name, name)
 
     def aliases(self, vault: str) -> dict[str, str]:
-        return dict(self._numbers.map(vault).aliases)
+        return dict(self._numbers.map(vault).aliases) if self._numbers.shows(vault, OPEN) else {}
 
     def alias(self, vault: str, old: str, new: str) -> int:
         if old == new:
@@ -36,33 +38,44 @@ class ScopeRepository:
         params: dict[str, Value] = {"vault": vault, "scope_id": source, "target": target}
         self._session.run(self._sql["unalias"], params)
         self._session.run(self._sql["point"], params)
+        moved = self._move(vault, source, target)
+        self._numbers.touched(vault)
+        others = [(number, own[1]) for number, own in self._numbers.map(vault).own.items() if own[0] == old and own[1]]
+        for number, audience in others:  # what only some may see stays theirs
+            there = self._numbers.row(vault, new, audience)
+            moved += self._move(vault, number, there) if there != number else 0
+        self._numbers.touched(vault)
+        return moved
+
+    def _move(self, vault: str, source: int, target: int) -> int:
+        """Moves everything of one scope to another; how many memories that were."""
+        params: dict[str, Value] = {"vault": vault, "scope_id": source, "target": target}
         moved = [row[0] for row in self._session.all(self._sql["members"], params)]
         self._supersede_twins(vault, params)
         for table in ("move", "move_history", "move_notes", "move_note_history"):
             self._session.run(self._sql[table], params)
         for chunk in chunks(moved):
             self._index.move(vault, chunk, target)
-        self._numbers.touched(vault)
         return len(moved)
 
     def unalias(self, vault: str, name: str) -> bool:
         scopes = self._numbers.map(vault)
         if name not in scopes.aliases:
             return False
-        number = next(number for number, own in scopes.own.items() if own == name)
+        number = next(number for number, own in scopes.own.items() if own == (name, OPEN))
         self._session.run(self._sql["unalias"], {"vault": vault, "target": number})
         self._numbers.touched(vault)
         return True
 
-    def lock(self, vault: str, name: str) -> None:
-        number = self._numbers.ensure(vault, name)
+    def lock(self, vault: str, name: str, audience: str = OPEN) -> None:
+        number = self._numbers.ensure(vault, name, audience)
         self._session.run(self._sql["lock"], {"vault": vault, "scope_id": number})
 
     def _ends(self, vault: str, old: str, new: str) -> tuple[int, int]:
-        """The numbers to move from and to."""
+        """The numbers to move what everybody sees from and to."""
         source, target = self._numbers.ensure(vault, old), self._numbers.ensure(vault, new)
         scopes = self._numbers.map(vault)
-        by_own_name = {name: number for number, name in scopes.own.items()}
+        by_own_name = {name: number for number, (name, audience) in scopes.own.items() if audience == OPEN}
         if old in scopes.aliases:  # its memories moved when it became one
             return by_own_name[old], target
         if source == target:  # `new` is an alias of `old`: they change roles

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import apsw
 
+from dolmen.domain.audience import Viewer
 from dolmen.domain.errors import DolmenError
 from dolmen.store.contract import EngineName, StoreInfo, Tx
 from dolmen.store.migrate import migrate, migrations
@@ -80,7 +81,7 @@ class SqliteStore:
 
     # ------------------------------------------------------------------------------------------------- transactions
     @contextmanager
-    def read(self) -> Iterator[Tx]:
+    def read(self, viewer: Viewer | None = None) -> Iterator[Tx]:
         self._check_open()
         self._check_place()
         process = os.getpid()
@@ -90,7 +91,7 @@ class SqliteStore:
             connection = self._connect(writable=False)
         try:
             self._execute(connection, "BEGIN")
-            yield self._transaction(SqliteSession(connection, self._clock(), str(self.path), False))
+            yield self._transaction(SqliteSession(connection, self._clock(), str(self.path), False), viewer)
         finally:
             self._own(process)
             if self._ended(connection) and len(self._readers) < IDLE_READERS and not self._closed:
@@ -99,9 +100,9 @@ class SqliteStore:
                 connection.close()
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
+    def write(self, viewer: Viewer | None = None) -> Iterator[Tx]:
         with self.exclusive() as session:
-            yield self._transaction(session)
+            yield self._transaction(session, viewer)
 
     @contextmanager
     def exclusive(self) -> Iterator[SqliteSession]:
@@ -156,9 +157,9 @@ class SqliteStore:
             return False
         return True
 
-    def _transaction(self, session: SqliteSession) -> Transaction:
+    def _transaction(self, session: SqliteSession, viewer: Viewer | None) -> Transaction:
         return Transaction(
-            session, lambda numbers: SqliteIndex(session, numbers, self._index), self._scopes, self._new_id
+            session, lambda numbers: SqliteIndex(session, numbers, self._index), self._scopes, self._new_id, viewer
         )
 
     def _connect(self, *, writable: bool) -> apsw.Connection:

@@ -48,7 +48,7 @@ class PassageWriter:
     def put(self, vault: str, passages: Sequence[Passage]) -> list[int]:
         ids: list[int] = []
         for passage in passages:
-            scope_id = self._numbers.ensure(vault, passage.scope)
+            scope_id = self._numbers.ensure(vault, passage.scope, passage.audience)
             params: dict[str, Value] = {
                 "vault": vault,
                 "memory": passage.memory,

@@ -64,7 +64,7 @@ class SqliteIndex:
 
     def health(self, filter: Filter, model: int | None) -> IndexHealth:
         every = self._numbers.every(filter.vault)
-        within = self._numbers.within(filter)
+        within = self._numbers.reach(filter).scopes
         scopes = every if within is None else within
         passages, embedded, oldest = 0, 0, None
         for scope_id, vector_model, number in self._session.among(self._sql["totals"], scopes):

@@ -125,7 +125,7 @@ class VectorSearch:
         dim, _ = self._model(model)
         if limit < 1 or query.shape != (dim,):
             return []
-        seen = passages(filter, self._numbers.within(filter))
+        seen = passages(filter, self._numbers.reach(filter))
         signatures = self._signatures(model)
         if signatures is None:
             return self._compare(seen, model, query, self._qualifying(seen, model, -1), limit)
@@ -170,8 +170,8 @@ class VectorSearch:
         return float(cosines.mean()), float(cosines.std())
 
     def _places(self, filter: Filter) -> list[int]:
-        within = self._numbers.within(filter) if filter.as_of is None else None
-        scopes = self._numbers.every(filter.vault) if within is None else within
+        within = self._numbers.reach(filter).scopes if filter.as_of is None else None
+        scopes = self._numbers.every(filter.vault) if within is None else list(within)
         return scopes if live_only(filter) else [*scopes, *[-scope for scope in scopes]]
 
     def _signatures(self, model: int) -> Signatures | None:

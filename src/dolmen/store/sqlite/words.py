@@ -74,7 +74,7 @@ class WordSearch:
         if not rare_first or limit < 1:
             return []
         weights = {token: worth(token, total, found[token]) for token in rare_first}
-        seen = passages(filter, self._numbers.within(filter))
+        seen = passages(filter, self._numbers.reach(filter))
         chosen = _affordable(rare_first, found)
         if found[chosen[0]] > POSTINGS:
             hits = self._together(seen, places, {token: weights[token] for token in rare_first[:4]}, limit)
@@ -98,7 +98,7 @@ class WordSearch:
                 lengths: dict[int, int] = dict(self._session.among(self._sql["lengths"], list(scores)))
                 average = sum(lengths.values()) / len(lengths)
                 order = sorted(scores, key=lambda id: damped(scores[id], lengths[id], average), reverse=True)
-                seen = passages(filter, self._numbers.within(filter))
+                seen = passages(filter, self._numbers.reach(filter))
                 hits = self._passing(seen, {id: scores[id] for id in order}, keep)
                 if len(hits) == keep:
                     return hits, average
@@ -107,7 +107,7 @@ class WordSearch:
     # ------------------------------------------------------------------------------------------------ where to look
     def _places(self, filter: Filter) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """Scopes to look at and the prefixes of their tokens."""
-        within = self._numbers.within(filter) if filter.as_of is None else None
+        within = self._numbers.reach(filter).scopes if filter.as_of is None else None
         scopes = tuple(self._numbers.every(filter.vault) if within is None else within)
         kinds = (True,) if live_only(filter) else (True, False)
         return scopes, tuple(place(scope, live) for scope in scopes for live in kinds)

@@ -215,7 +215,7 @@ def _missed(rt: Runtime, actor: Actor, questions: Sequence[Question], whole: Mea
     from dolmen.services.reading import title_of
 
     lost = [question for question, ranking in zip(questions, whole.rankings, strict=True) if ranking.place is None]
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         found = tx.memories.many(actor.vault, [min(question.right) for question in lost[:_MISSED]])
     pairs = [(question.text, found.get(min(question.right))) for question in lost[:_MISSED]]
     return [(text, title_of(memory)) for text, memory in pairs if memory is not None]

@@ -33,7 +33,7 @@ def extract(here: Here, limit: int | None, retry: bool) -> None:
         handlers = {extraction.KIND: extraction.extract}
         worked = work(rt, handlers, vault=actor.vault, limit=limit, progress=progress)
         progress.end()
-        with rt.store.read() as tx:
+        with rt.read(actor) as tx:
             waiting = tx.jobs.counts(actor.vault, tx.now).get(extraction.KIND, {}).get("waiting", 0)
             proposed = len(tx.proposals.select(actor.vault, "pending", None, 10_000))
     if worked.outage:

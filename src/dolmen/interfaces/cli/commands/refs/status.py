@@ -28,7 +28,7 @@ def status(here: Here, project: str | None, every: bool, limit: int) -> None:
 
     where = "*" if every else project
     with here.vault(in_project=not where) as (rt, actor):
-        with rt.store.read() as tx:
+        with rt.read(actor) as tx:
             states = counts(tx, actor, where)
         page = memories(rt, actor, ListRequest(project=where, statuses=("active",), stale=True, limit=limit))
     lines = [f"Code references: {counted(states)}." if states else "No memory here refers to code."]

@@ -25,7 +25,7 @@ _OF_A_NOTE = frozenset({"content", "kind", "project", "title", "folder", "tags",
 
 def is_note(rt: Runtime, actor: Actor, ref: str) -> bool:
     """Whether a ref is the address of a note or of a block; the id of a block's memory names the memory."""
-    with rt.store.read() as tx:
+    with rt.read(actor) as tx:
         place = find(tx, actor, ref)
     return place is not None and (place.block is None or parse_ref(ref) is not None)
 
