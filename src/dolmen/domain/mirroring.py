@@ -18,6 +18,8 @@ class Standing:
     changed_at: int
     place: str
     """Where its file belongs, relative to the folder, with `/`; not checked: it may be no path at all."""
+    was_file: bool = False
+    """A file had that path once; else it is made of the note's address."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class Acting:
     def _entry(self, action: Action) -> Entry:
         """The entry with what an action before this one did to it."""
         entry = self.state.entries.get(action.entry.id)
-        return action.entry if entry is None else entry
+        return action.entry if entry is None else entry.but(path=action.entry.path)
 
     def _mark(self, action: Action) -> Mark:
         if action.found is None:

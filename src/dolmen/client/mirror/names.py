@@ -33,12 +33,13 @@ def is_markdown(name: str) -> bool:
     return name[-3:].lower() == SUFFIX and not name.startswith(".")
 
 
-def path_for(place: str, id: str, *, anywhere: bool = sys.platform == "win32") -> str:
+def path_for(place: str, id: str, *, anywhere: bool = True) -> str:
     """The path that a note's file gets: its place, made safe where that is no path inside of a folder.
 
     Args:
-        anywhere: only characters that every system takes; else what this one takes stays as it is.
+        anywhere: a name that every system takes; else what this one takes stays as it is.
     """
+    anywhere = anywhere or sys.platform == "win32"
     given = [part for part in PurePosixPath(place).parts if part not in ("/", ".")]
     parts = [_part(part, anywhere=anywhere) for part in given if part != ".."]
     name = parts[-1] if parts else ""
@@ -62,7 +63,7 @@ def _part(name: str, *, anywhere: bool) -> str:
         name = "_" + name[1:]
     if anywhere and name != name.rstrip(". "):
         name = name.rstrip(". ") + "_"
-    return f"_{name}" if _RESERVED.match(name) else name
+    return f"_{name}" if anywhere and _RESERVED.match(name) else name
 
 
 def _short(name: str) -> str:

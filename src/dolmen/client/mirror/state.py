@@ -73,6 +73,8 @@ class State:
     _lines: int = 0
     _touched: bool = True
     """Since the shared list was last compared."""
+    _noise: bool = False
+    """The shared list has lines of no use, such as those of a merge that git could not do."""
 
     def put(self, entry: Entry) -> None:
         self.entries[entry.id] = entry
@@ -147,6 +149,8 @@ class State:
             id, path = given.get("id"), given.get("path")
             if isinstance(id, str) and isinstance(path, str) and _ID.fullmatch(id):
                 self.shared.setdefault(same_name(path), id)
+            elif "scope" not in given:
+                self._noise = True
 
     def _share(self, present: Container[str]) -> None:
         """Writes which file is which note, when that changed."""
@@ -155,13 +159,13 @@ class State:
         self._touched = False
         known = {path: id for path, id in self.shared.items() if path in present and id not in self.entries}
         known |= {same_name(entry.path): entry.id for entry in self.entries.values() if entry.base}
-        if known == self.shared:
+        if known == self.shared and not self._noise:
             return
         lines: list[dict[str, str | int]] = [{"dolmen": "mirror", "format": _FORMAT, "scope": self.scope}]
         lines += [{"path": path, "id": id} for path, id in sorted(known.items())]
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         replace_file(self.folder.root / HOME / _SHARED, text)
-        self._shared_mark, self.shared = self.folder.mark(f"{HOME}/{_SHARED}"), known
+        self._shared_mark, self.shared, self._noise = self.folder.mark(f"{HOME}/{_SHARED}"), known, False
 
 
 def load(folder: Folder) -> State:

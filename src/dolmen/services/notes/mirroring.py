@@ -170,7 +170,7 @@ def _checked(source: str) -> str:
 
 
 def _standing(line: NoteLine | Note) -> Standing:
-    return Standing(line.id, line.version, line.updated_at, line.path or line.permalink + SUFFIX)
+    return Standing(line.id, line.version, line.updated_at, line.path or line.permalink + SUFFIX, bool(line.path))
 
 
 def _state(note: Note) -> NoteState:
