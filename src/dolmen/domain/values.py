@@ -91,6 +91,8 @@ class Actor:
     """The write policy of its connection, where that has one of its own."""
     human: bool = False
     """True at the command line and the web page, where a person acts: what is written then is trusted as the user's."""
+    outside: bool = False
+    """A person brings in what somebody else wrote: nobody vouches for it yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
@@ -17,6 +17,8 @@ from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for
 
 SUFFIX = ".md"
+IMPORT = "import"
+"""The name under which foreign files are written."""
 _PAGE = 500
 
 
@@ -45,6 +47,12 @@ def known_files(rt: Runtime, actor: Actor, project: str | None = None) -> dict[s
 def same_name(path: str) -> str:
     """A path as every file system may spell it: composed characters."""
     return unicodedata.normalize("NFC", path)
+
+
+def stranger(actor: Actor) -> Actor:
+    """A person who brings in files that others wrote: what they say is kept and found, and trusted by nobody yet. No
+    preference in them steers an agent, no convention is in the brief, until a person verifies it."""
+    return replace(actor, agent=IMPORT, outside=True)
 
 
 def take_file(

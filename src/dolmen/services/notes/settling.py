@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dolmen.domain.memory import DEFAULT_IMPORTANCE, Kind, Link, Memory, Status
+from dolmen.domain.memory import DEFAULT_IMPORTANCE, Kind, Link, Memory, Status, Trust
 from dolmen.domain.note import HEADED, Note, key, target_name
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
@@ -19,6 +19,13 @@ from dolmen.store.contract import Tx
 
 _TOGETHER = 500
 _MARKS = ("verified", "stale", "rejected")
+
+
+def _trust(actor: Actor) -> Trust:
+    """How far the words of an actor are trusted."""
+    if actor.outside:
+        return "external"
+    return "user" if actor.human else "agent"
 
 
 @dataclass(slots=True)
@@ -119,12 +126,15 @@ class _Settling:
         status = self._status()
         if memory.status == "superseded" and not self.revive:
             status = memory.status  # a claim that was superseded by itself stays so
-        if statement.text == memory.text and status == memory.status:
+        vouched = self.actor.outside and memory.kind != statement.kind
+        if statement.text == memory.text and status == memory.status and not vouched:
             self._place(memory, memory.with_(**fields))
             return False
         changes = fields | {"text": statement.text, "status": status}
         if statement.text != memory.text:
             changes |= self._standing(memory, reworded=content_key(statement.text) != content_key(memory.text))
+        if vouched:  # what was a fact when a person stood behind it may be a preference now
+            changes |= {"trust": "external"}
         after = revise(self.tx, self.actor, memory, op, reason, self._vector(statement), **changes)
         self._link(after, statement)
         return True
@@ -134,7 +144,7 @@ class _Settling:
         if past is not None:
             fields = self._fields(past, statement) | {"text": statement.text, "status": self._status()}
             attrs = {k: v for k, v in fields["attrs"].items() if k not in ("forgotten_by", "forget_reason")}
-            fields |= {"attrs": attrs} | self._standing(past, reworded=not self.actor.human)
+            fields |= {"attrs": attrs} | self._standing(past, reworded=_trust(self.actor) != "user")
             after = revise(tx, self.actor, past, op, reason, self._vector(statement), **fields)
             self._link(after, statement)
             return
@@ -146,7 +156,7 @@ class _Settling:
             kind=statement.kind,
             text=statement.text,
             status=self._status(),
-            trust="user" if self.actor.human else "agent",
+            trust=_trust(self.actor),
             label=statement.label,
             title=statement.title,
             folder=note.folder,
@@ -202,7 +212,7 @@ class _Settling:
     def _attrs(self, attrs: Mapping[str, Any], statement: Statement, before: str | None) -> dict[str, Any]:
         """`before`: the title and headings that the block had, None for a new one."""
         kept = {name: value for name, value in attrs.items() if name != HEADED}
-        headed = attrs.get(HEADED, False) if before == statement.title else self.actor.human
+        headed = attrs.get(HEADED, False) if before == statement.title else _trust(self.actor) == "user"
         said = {"permalink": self.draft.note.permalink, "heading": statement.heading}
         return kept | said | ({HEADED: True} if headed else {})
 
@@ -213,7 +223,7 @@ class _Settling:
         """An agent's words are not the user's, and a mark was for the words that somebody saw."""
         if self.agreed:
             return self.agreed
-        changes: dict[str, Any] = {"trust": "user" if self.actor.human else "agent"} if reworded else {}
+        changes: dict[str, Any] = {"trust": _trust(self.actor)} if reworded else {}
         if reworded and memory.verification in _MARKS:
             changes |= {"verification": "accepted", "verified_by": ""}
         return changes

@@ -23,19 +23,23 @@ _SIZE_LIMIT = 8_000_000
 @click.command("import")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options.project
+@click.option("--mine", is_flag=True, help="The words are yours: preferences and conventions in them hold at once.")
 @command
-def import_(here: Here, folder: Path, project: str | None) -> None:
+def import_(here: Here, folder: Path, project: str | None, mine: bool) -> None:
     """Take the Markdown files of a folder in as notes, byte for byte; again and again without harm.
+
+    What they say is found and quoted, but steers no agent until you verify it, unless you say that it is yours.
 
     A file that changed since changes its note. Hidden folders and links are passed over, nothing is deleted, and a file
     that is refused is named and leaves the others alone.
     """
-    from dolmen.services.notes.files import NoteFile, known_files, take_file
+    from dolmen.services.notes.files import NoteFile, known_files, stranger, take_file
 
     counts: Counter[str] = Counter()
     refused: list[dict[str, str]] = []
     progress = here.out.progress("importing")
     with here.vault(in_project=not project, create=True) as (rt, actor):
+        actor = actor if mine else stranger(actor)
         known = known_files(rt, actor, project)
         for number, path in enumerate(_markdown(folder), 1):
             name = path.relative_to(folder).as_posix()
