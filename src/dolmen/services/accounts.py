@@ -170,7 +170,7 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
     """The actor that a key stands for.
 
     Only the hash of the secret meets the store, so a comparison that takes longer tells nothing about the secret. An
-    answer is remembered for five seconds: a key revoked by another process may still open the door for so long.
+    answer is remembered for a second: a key revoked by another process may still open the door for so long.
 
     Raises:
         DolmenError: `unauthorized`; the same for a key that is unknown, malformed or revoked. An expired one is told

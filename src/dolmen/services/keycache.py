@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 from dolmen.domain.values import SECOND, Actor
 
-KEPT_FOR = 5 * SECOND
+KEPT_FOR = SECOND
 """The longest that a key revoked by another process still opens the door here."""
 MOST = 1000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode, urlsplit
 
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dolmen.domain.errors import DolmenError
-from dolmen.interfaces.http.responses import STATUS
+from dolmen.interfaces.http.responses import STATUS, Refusal
 from dolmen.interfaces.http.web.browser import Cookie, device_of, form_token, from_own_page, is_ours
 from dolmen.interfaces.http.web.pages import page, said
 from dolmen.interfaces.http.web.places import Place
@@ -21,6 +21,7 @@ from dolmen.services.refusing import refused
 from dolmen.services.runtime import Runtime
 
 FORM_LIMIT = 20_000
+Endpoint = Callable[[Request], Awaitable[Response]]
 HOME, SIGN_IN, CODE = "/home", "/sign-in", "/sign-in/code"
 
 
@@ -148,6 +149,19 @@ class Entering:
             return self.to(SIGN_IN)
         values = {"name": here.person.name, "token": form_token(self.cookie.read(request))}
         return page(request, "home", values, base=self.base)
+
+    def on_a_page(self, endpoint: Endpoint) -> Endpoint:
+        """An endpoint whose refusals people can read."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await endpoint(request)
+            except DolmenError as error:
+                status = error.status if isinstance(error, Refusal) else STATUS[error.code]
+                values = {"lead": said(request, error), "detail": ""}
+                return page(request, "error", values, base=self.base, status=status)
+
+        return answered
 
     def signed_in(self, response: Response, entry: Entry) -> None:
         """Gives a browser the secret of its session; what it had for a step ends."""

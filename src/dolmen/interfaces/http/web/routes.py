@@ -20,17 +20,21 @@ BOTH = ["GET", "POST"]
 def routes(entering: Entering, limited: Callable[[Endpoint], Endpoint]) -> list[Route]:
     """The routes of signing in and of one's own account; `limited` counts the requests of an address."""
     account, calls = AccountPages(entering), PasskeyCalls(entering)
+
+    def shown(endpoint: Endpoint) -> Endpoint:
+        return limited(entering.on_a_page(endpoint))
+
     return [
-        Route(SIGN_IN, limited(entering.sign_in), methods=BOTH),
-        Route(CODE, limited(entering.code), methods=BOTH),
+        Route(SIGN_IN, shown(entering.sign_in), methods=BOTH),
+        Route(CODE, shown(entering.code), methods=BOTH),
         Route("/sign-in/passkey/challenge", limited(in_words(calls.challenge)), methods=["POST"]),
         Route("/sign-in/passkey", limited(in_words(calls.enter)), methods=["POST"]),
-        Route("/sign-out", limited(entering.sign_out), methods=["POST"]),
-        Route("/enter/{link}", limited(entering.enter), methods=BOTH),
-        Route("/", limited(entering.home)),
-        Route(HOME, limited(entering.home)),
-        Route(ACCOUNT, limited(account.account), methods=BOTH),
-        Route(CODES, limited(account.codes), methods=BOTH),
+        Route("/sign-out", shown(entering.sign_out), methods=["POST"]),
+        Route("/enter/{link}", shown(entering.enter), methods=BOTH),
+        Route("/", shown(entering.home)),
+        Route(HOME, shown(entering.home)),
+        Route(ACCOUNT, shown(account.account), methods=BOTH),
+        Route(CODES, shown(account.codes), methods=BOTH),
         Route("/account/passkeys/challenge", limited(in_words(calls.begin)), methods=["POST"]),
         Route("/account/passkeys", limited(in_words(calls.add)), methods=["POST"]),
         Route("/web/style.css", style),
