@@ -55,6 +55,7 @@ def from_text(text: str) -> bytes:
 
 
 def address(secret: bytes, account: str, issuer: str) -> str:
-    """What the QR code says to the app."""
+    """What the QR code says to the app; names are cut, so that it fits into one that a camera reads well."""
+    account, issuer = account[:30], issuer[:60]
     query = {"secret": as_text(secret), "issuer": issuer, "algorithm": "SHA1", "digits": DIGITS, "period": 30}
     return f"otpauth://totp/{quote(issuer, safe='')}:{quote(account, safe='')}?{urlencode(query, quote_via=quote)}"

@@ -145,7 +145,7 @@ class AccountPages:
         return self.entering.to(f"{SIGN_IN}?{urlencode({'next': path})}")
 
     def _issuer(self) -> str:
-        return (urlsplit(self.entering.base).hostname or "dolmen")[:60]
+        return urlsplit(self.entering.base).hostname or "dolmen"
 
 
 def _moment(at: int | None) -> str:
