@@ -73,9 +73,11 @@ def attestation(sent: bytes) -> AuthenticatorData:
     found = cbor.read(sent)
     if not isinstance(found, dict):
         raise ValueError("the attestation is no map")
-    data = found.get("authData")
-    if not isinstance(data, bytes) or (found.get("fmt") == "none" and found.get("attStmt") != {}):
-        raise ValueError("the attestation lacks its data, or says none and has one")
+    data, form, statement = (found.get(name) for name in ("authData", "fmt", "attStmt"))
+    if not isinstance(data, bytes) or not isinstance(form, str) or not isinstance(statement, dict):
+        raise ValueError("the attestation lacks a part")
+    if form == "none" and statement:
+        raise ValueError("there is a statement, and it says that there is none")
     return authenticator_data(data)
 
 
