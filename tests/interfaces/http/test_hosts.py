@@ -71,9 +71,17 @@ def test_this_machine_is_known_by_its_own_names_with_and_without_a_port(host: st
         "]",
     ],
 )
-def test_a_foreign_name_is_answered_421(host: str | None) -> None:
+def test_a_foreign_name_is_answered_403(host: str | None) -> None:
     """B083: with the setting that lets it in."""
-    assert status(policy(), host) == 421
+    assert status(policy(), host) == 403
+
+
+def test_whoever_comes_under_a_foreign_name_is_told_those_that_are_served() -> None:
+    """C-314."""
+    with pytest.raises(Refusal) as refused:
+        policy(host="0.0.0.0", public_url="https://memory.example.com", allowed_hosts=("memory:7077",)).check("x", None)
+    assert refused.value.status == 403
+    assert refused.value.message.endswith("It serves 127.0.0.1, ::1, localhost, memory.example.com, memory:7077.")
 
 
 @pytest.mark.parametrize(
@@ -95,12 +103,12 @@ def test_the_settings_let_other_names_in(options: dict[str, object], host: str) 
 
 
 def test_a_name_with_a_port_is_let_in_with_that_port_only() -> None:
-    assert status(policy(allowed_hosts=("memory:7077",)), "memory:80") == 421
+    assert status(policy(allowed_hosts=("memory:7077",)), "memory:80") == 403
 
 
 def test_bound_to_every_address_a_foreign_name_is_still_refused() -> None:
     """A page can rebind a name to an address, never an address."""
-    assert status(policy(host="0.0.0.0"), "rebound.example") == 421
+    assert status(policy(host="0.0.0.0"), "rebound.example") == 403
 
 
 @pytest.mark.parametrize(

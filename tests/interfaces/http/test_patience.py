@@ -172,7 +172,7 @@ def test_two_lengths_are_refused_and_the_connection_closed(served: Served, conne
         ("http://127.0.0.1:7077/mcp", "127.0.0.1", 200),
         ("HTTP://localhost/mcp?project=acme/heron", "", 200),
         ("http://127.0.0.1", "127.0.0.1", 404),
-        ("http://evil.example/mcp", "127.0.0.1", 421),
+        ("http://evil.example/mcp", "127.0.0.1", 403),
         ("ftp://127.0.0.1/mcp", "127.0.0.1", 400),
         ("*", "127.0.0.1", 400),
     ],

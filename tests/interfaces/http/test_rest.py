@@ -107,7 +107,7 @@ def test_every_error_is_one_text(serve: Serve) -> None:
         (served.post({}, REFS), 405),
         (served.http.get(served.base + CHECK), 405),
         (served.http.get(served.base + "/api/v1/other"), 404),
-        (served.http.get(f"{served.base}{REFS}", headers={"host": "evil.example"}), 421),
+        (served.http.get(f"{served.base}{REFS}", headers={"host": "evil.example"}), 403),
         (listed(served, Origin="https://evil.example"), 403),
     ]
     for answer, status in wrong:

@@ -20,6 +20,8 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _URL = re.compile(r"([a-z][a-z0-9+.-]*)://(?:[^/?#@]*@)?([^/?#@]+)(?:[/?#].*)?")
 _BRACKETED = re.compile(r"\[([0-9a-f:.]+)\](?::([0-9]*))?")
 _NAMED = re.compile(r"([^\[\]]*?)(?::([0-9]*))?")
+_NAMED_HOSTS = 10
+"""So many names are said at most to somebody who came under a foreign one."""
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
@@ -76,13 +78,13 @@ class HostPolicy:
         object.__setattr__(self, "_origins", frozenset(origins - {""}))
 
     def check(self, host: str | None, origin: str | None) -> None:
-        """Refuses a request that came under a foreign name (421) or from a foreign web page (403)."""
+        """Refuses a request that came under a foreign name, naming those that it serves, or from a foreign web page
+        (C-314)."""
         if not host or not self._known(host):
             raise Refusal(
                 "forbidden",
-                f"This server is not {(host or 'a server without a name')[:100]!r}.",
+                f"This server is not {(host or 'a server without a name')[:100]!r}. It serves {self._served()}.",
                 "Set DOLMEN_PUBLIC_URL to the URL that clients use, or add the name to DOLMEN_ALLOWED_HOSTS.",
-                status=421,
             )
         if origin is not None and not self._ours(origin, host):
             raise Refusal(
@@ -90,6 +92,11 @@ class HostPolicy:
                 f"The web origin {origin[:100]!r} may not use this server.",
                 "Add it to DOLMEN_ALLOWED_ORIGINS if it is yours.",
             )
+
+    def _served(self) -> str:
+        names = sorted(self._hosts - {self.options.host} if _unspecified(self.options.host) else self._hosts)
+        more = " and more" if len(names) > _NAMED_HOSTS else ""
+        return ", ".join(names[:_NAMED_HOSTS]) + more
 
     def local(self, host: str | None) -> bool:
         """Whether the request was addressed to this machine by one of its own names."""
@@ -102,8 +109,7 @@ class HostPolicy:
         if is_loopback(name):
             return True
         # Bound to every address, it is reached by addresses that it cannot know; a page cannot rebind an address.
-        bound = _address(self.options.host)
-        return bound is not None and bound.is_unspecified and _address(name) is not None
+        return _unspecified(self.options.host) and _address(name) is not None
 
     def _ours(self, origin: str, host: str) -> bool:
         """Whether a page may use this server: one that is listed, or that this server itself delivered. Where every
@@ -118,6 +124,12 @@ class HostPolicy:
         if _with_port(parts[2], parts[1]) == _with_port(host, parts[1]):
             return True
         return not keyless(self.options) and is_loopback(_split(parts[2])[0])
+
+
+def _unspecified(host: str) -> bool:
+    """Whether a server bound there is reached by every address of its machine."""
+    bound = _address(host)
+    return bound is not None and bound.is_unspecified
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
