@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dolmen.client.symbols import LANGUAGES, combined, definitions, language_of, missing, same
+from dolmen.client.symbols import LANGUAGES, Reader, combined, definitions, language_of, missing, same
 from dolmen.client.symbols.definitions import Source
 from dolmen.domain.code import qualified
 
@@ -345,10 +345,62 @@ def test_a_file_of_many_definitions_is_read_within_a_session_start() -> None:
     assert time.process_time() - began < 2
 
 
-@pytest.mark.parametrize("path", ["a.py", "a.js", "a.c", "a.go"])
-def test_a_file_of_brackets_inside_each_other_is_passed_over(path: str) -> None:
-    """What is found in it costs time by the square of its depth: half a million of them held a session for minutes."""
-    assert definitions(path, b"(" * 500_000) is None
-    flat = definitions("a.py", b"def first():\n    pass\n" + b"x = (1, [2], {3: 4})\n" * 5_000)
-    assert flat is not None
-    assert "first" in flat.definitions
+HELD = {
+    "blocks inside each other": ("a.py", "".join(f"{' ' * n}def f{n}():\n" for n in range(450))),
+    "brackets": ("a.go", "package a\nfunc f() {\n" + "[]" * 50_000),
+    "brackets of C": ("a.c", "[]" * 50_000),
+    "angles": ("a.rs", "<" * 100_000),
+    "types inside each other": ("a.cs", "class A { A" + "<A" * 50_000),
+    "templates": ("a.cpp", "A<" * 50_000 + "B" + ">" * 50_000 + " x;"),
+    "labels": ("a.kt", "fun f() {\n" + "a: " * 33_000),
+    "quotes": ("a.tsx", '"' * 100_000),
+    "marks": ("a.php", "<?php\n" + "@a " * 33_000),
+    "calls": ("a.rb", "a" + "()" * 50_000),
+    "comments": ("a.swift", "/*" * 50_000),
+}
+"""Each holds its grammar for more than five seconds, some for minutes."""
+
+
+@pytest.mark.parametrize("shape", HELD)
+def test_no_file_holds_whoever_reads_it(shape: str) -> None:
+    path, text = HELD[shape]
+    with Reader() as reader:
+        assert reader.definitions("first.py", b"def first(): pass") is not None
+        began = time.monotonic()
+        assert reader.definitions(path, text.encode(), 0.2) is None
+        assert time.monotonic() - began < 2.0
+        found = reader.definitions("next.py", b"def after(): pass")
+    assert found is not None, "the next one is read all the same"
+    assert "after" in found.definitions
+
+
+def test_a_reader_says_what_reading_here_says() -> None:
+    source = b"class Cart:\n    def total(self): return 1\n    def total(self): return 2\n\ndef broken(:\n"
+    with Reader() as reader:
+        assert reader.definitions("a.py", source) == definitions("a.py", source)
+        assert reader.definitions("a.txt", source) is None
+        assert reader.definitions("a.py", b" " * (1 << 20) + b" ") is None
+        assert reader.definitions("a.py", b"x\0") is None
+
+
+def test_a_reader_that_is_left_behind_ends_itself() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "dolmen.client.symbols.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    source = ("[]" * 100_000).encode()
+    process.stdin.write(b'{"path": "a.c", "bytes": 200000, "seconds": 0.3}\n' + source)
+    process.stdin.flush()
+    assert process.wait(20) != 0, "although its input is still open"
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_a_module_of_a_checkout_is_not_taken_for_one_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("json", "faulthandler", "tree_sitter", "tree_sitter_python", "dolmen"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')\nraise SystemExit\n")
+    monkeypatch.chdir(tmp_path)
+    with Reader() as reader:
+        assert reader.definitions("a.py", b"def f(): pass") is not None
+    assert not (tmp_path / "run").exists()

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dolmen.client.refs.repository import ABSENT, Entry, GitError, OutOfTime, Repository
-from dolmen.client.symbols import SCHEME, combined, definitions, language_of, same
+from dolmen.client.symbols import SCHEME, Reader, combined, language_of, same
 from dolmen.client.symbols.definitions import Source
+from dolmen.client.symbols.reading import SECONDS
 from dolmen.domain.code import Check, Target, may_define, qualified, scheme, valid_path, valid_symbol
 
 FILE = "blob"
@@ -20,6 +21,9 @@ CANDIDATES = 50
 """Files that are searched for a definition; a name that more mention is too common to be told apart."""
 PLACES = 5
 """Files in which a name without a file may be defined; defined in more, nobody knows which one is meant."""
+
+_SHARE = 0.25
+"""Of the time that is left, for one file."""
 
 Why = Literal["diverged", "uncommitted", "newer", "language", "unclear", "time"]
 """Why a target was passed over: its anchor is not in the history that is checked out; its file has uncommitted changes;
@@ -49,9 +53,10 @@ def look(repository: Repository, targets: Sequence[Target]) -> Findings:
     findings = Findings()
     valid = [each for each in targets if _valid(each)]
     try:
-        looker = _Looker(repository)
-        for start in range(0, len(valid), TOGETHER):
-            _look(looker, valid[start : start + TOGETHER], findings)
+        with Reader() as reader:
+            looker = _Looker(repository, reader)
+            for start in range(0, len(valid), TOGETHER):
+                _look(looker, valid[start : start + TOGETHER], findings)
     except OutOfTime:
         findings.passed_over["time"] += len(valid) - findings.done
     except GitError:  # asking for what several need
@@ -104,8 +109,9 @@ def _in_scheme_of(target: Target, own: Target, check: Check) -> Check:
 class _Looker:
     """One look at many targets; what several need is asked once."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, reader: Reader) -> None:
         self.repository = repository
+        self._reader = reader
         self._contained: set[str] = set()
         self._newer: set[str] = set()
         self._entries: dict[str, Entry] = {}
@@ -271,9 +277,10 @@ class _Looker:
 
     def _source(self, path: str) -> Source | None:
         if path not in self._sources:
-            self.repository.clock.left()
             content = self.repository.contents([path])[path]
-            self._sources[path] = None if content is None else definitions(path, content)
+            # Never all of the time: one file that takes too long must not be in the way of the others, each time anew.
+            seconds = min(SECONDS, self.repository.clock.left() * _SHARE)
+            self._sources[path] = None if content is None else self._reader.definitions(path, content, seconds)
         return self._sources[path]
 
 

@@ -114,7 +114,7 @@ def _program() -> list[str]:
     if started.stem == "dolmen" and started.is_file():
         return [started.resolve().as_posix()]
     found = shutil.which("dolmen")
-    return [Path(found).as_posix()] if found else [Path(sys.executable).as_posix(), "-m", "dolmen"]
+    return [Path(found).as_posix()] if found else [Path(sys.executable).as_posix(), "-P", "-m", "dolmen"]
 
 
 def _without(text: str) -> str:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 20
 """Bytes of a file that is parsed; larger ones are made by programs."""
-DEEPEST = 5_000
-"""Brackets inside each other: what is found below costs time by the square of that, and nobody writes so many."""
-_BRACKET = re.compile(rb"[()\[\]{}]")
 _BINARY = 8_000
 """Bytes at the start of a file in which a NUL says that it holds no text."""
 _IDENTIFIER = re.compile(r"[A-Za-z_$\u0080-\U0010ffff][\w$\u0080-\U0010ffff]*")
@@ -59,9 +56,12 @@ class Source:
 
 
 def definitions(path: str, source: bytes) -> Source | None:
-    """What a file defines; None when it cannot be told: another language, no grammar, too large, too deep, no text."""
+    """What a file defines; None when it cannot be told: another language, no grammar, too large, no text.
+
+    It may take minutes and gigabytes for a file that somebody made to that end: `reading.Reader` bounds it.
+    """
     language = language_of(path)
-    if language is None or len(source) > LARGEST or b"\0" in source[:_BINARY] or _too_deep(source):
+    if language is None or len(source) > LARGEST or b"\0" in source[:_BINARY]:
         return None
     parser, query, blocks = _tools(language.name)
     root = parser.parse(source).root_node
@@ -76,15 +76,6 @@ def definitions(path: str, source: bytes) -> Source | None:
         within = (*_within(language, node), *outside)
         found.setdefault(own, []).append(Definition(own, within, _hash(source, node, indented)))
     return Source({name: tuple(each) for name, each in found.items()}, not root.has_error)
-
-
-def _too_deep(source: bytes) -> bool:
-    depth = 0
-    for bracket in _BRACKET.findall(source) if len(source) > DEEPEST else ():
-        depth += 1 if bracket in b"([{" else -1
-        if depth > DEEPEST:
-            return True
-    return False
 
 
 @lru_cache(maxsize=32)

@@ -30,7 +30,7 @@ def this_program() -> Program:
         if candidate is not None and candidate.is_file():
             return Program((str(candidate.absolute()),))
     found = shutil.which("dolmen")
-    return Program((found,) if found else (sys.executable, "-m", "dolmen"))
+    return Program((found,) if found else (sys.executable, "-P", "-m", "dolmen"))
 
 
 def quoted(program: Program, client: str, *, windows: bool = os.name == "nt", on_path: str | None = None) -> str:
