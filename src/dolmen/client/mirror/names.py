@@ -26,7 +26,7 @@ def same_name(path: str) -> str:
 
 def fold(path: str) -> str:
     """What two paths have alike that are one file on a system without regard to case."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+    return path.lower() if path.isascii() else unicodedata.normalize("NFC", same_name(path).casefold())
 
 
 def is_markdown(name: str) -> bool:

@@ -82,11 +82,12 @@ class Planner:
                 self._gone(entry)
             elif not self._as_it_was(entry, found):
                 self._try(found, self._there, entry.but(path=found.path))  # it may be spelled otherwise now
-        places = {same_name(each.place): each.id for each in self.standing.values() if each.id not in self._tracked}
+        new = [self.standing[id] for id in self.standing.keys() - self._tracked.keys()]
+        places = {same_name(each.place): each.id for each in new}
         for found in fresh:
             self._try(found, self._fresh, places)
         held = self._held(places)
-        for each in self.standing.values():
+        for each in sorted(new, key=lambda each: each.place):
             if each.id not in self._tracked and each.id not in held:
                 self._add(Entry(each.id, self._free(each)), each)
         return self.done
@@ -103,9 +104,10 @@ class Planner:
     # --------------------------------------------------------------------------------------------------------- renames
     def _follow(self) -> list[Found]:
         """Gives entries the new paths of their files; the files that are left are new."""
-        known = {same_name(entry.path) for entry in self._tracked.values()}
-        fresh = [found for path, found in self.scan.files.items() if path not in known]
-        missing = [e for e in self._tracked.values() if e.file and same_name(e.path) not in self.scan.files]
+        known = {same_name(entry.path): entry for entry in self._tracked.values()}
+        fresh = [self.scan.files[path] for path in self.scan.files.keys() - known.keys()]
+        missing = [entry for path, entry in known.items() if entry.file and path not in self.scan.files]
+        fresh.sort(key=lambda found: found.path)
         moved = renames(missing, fresh, self.state.shared, self._text, self._before)
         for id, found in moved.items():
             before = self._tracked[id]

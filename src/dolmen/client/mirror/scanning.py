@@ -63,14 +63,15 @@ def scan(root: Path) -> Scan:
 
 
 def _look(found: Scan, waiting: list[str], folder: str, entry: os.DirEntry[str]) -> None:
-    if entry.name.startswith("."):
+    name = entry.name
+    if name[0] == ".":
         return
-    path = folder + entry.name
+    path = folder + name
     found.taken.add(fold(path))
     try:
         if entry.is_dir(follow_symlinks=False) and not _is_junction(entry):
             waiting.append(path + "/")
-        elif is_markdown(entry.name):
+        elif is_markdown(name):
             _file(found, path, same_name(path), entry)
         elif entry.is_symlink() or entry.is_dir():
             found.blind.append(same_name(path) + "/")
@@ -99,7 +100,6 @@ def _file(found: Scan, path: str, plain: str, entry: os.DirEntry[str]) -> None:
 
 def _spelled(path: str) -> bool:
     try:
-        path.encode("utf-8")
+        return path.isascii() or bool(path.encode("utf-8"))
     except UnicodeEncodeError:
         return False
-    return True

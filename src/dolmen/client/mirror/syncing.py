@@ -18,11 +18,16 @@ from dolmen.client.mirror.scanning import Found, scan
 from dolmen.client.mirror.state import State, load
 from dolmen.client.mirror.vault import Vault
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.mirroring import Standing
 
 _ROUNDS = 4
 """Looks at most in a single run: what moved on meanwhile is taken with the next one."""
 _STEADY = 1_000_000_000
 """Nanoseconds that a file has to stand still before it is taken while somebody may be typing."""
+_LISTED = 10.0
+"""Seconds for which a listing of the notes is believed while nobody seems to write."""
+_IDLE = 20
+"""So many times as long as a look takes is waited before the next: a twentieth of a processor at most."""
 _FEW, _SHARE = 5, 0.2
 """So many files or notes may go at once, or that share of all; above both, somebody is asked."""
 
@@ -45,6 +50,13 @@ class Report:
             self.done.append((action.kind, action.text if action.kind == "move" else action.entry.path))
 
 
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    newest: object
+    at: float
+    notes: dict[str, Standing]
+
+
 @dataclass(slots=True)
 class Mirror:
     """A folder that is opened for one process."""
@@ -55,6 +67,7 @@ class Mirror:
     clock: Callable[[], int] = time.time_ns
     """Nanoseconds, as the times of files are."""
     _missed: set[str] = field(default_factory=set)
+    _listed: _Listing | None = None
 
     def sync(
         self, *, force: bool = False, progress: Callable[[int, int | None], None] = lambda done, total: None
@@ -97,11 +110,20 @@ class Mirror:
             self.state,
             self.vault,
             found,
-            {each.id: each for each in self.vault.standing()},
+            self._standing(fresh=not watching),
             steady=self._stands if watching else lambda found: True,
             missed=self._missed if watching else None,
         )
         return planner.plan()
+
+    def _standing(self, *, fresh: bool) -> dict[str, Standing]:
+        """The live notes; while watching, listed anew when one was written, and now and then anyway: a slow writer may
+        be the older one, and a purge leaves no trace."""
+        newest, now = self.vault.newest(), time.monotonic()
+        known = self._listed
+        if fresh or known is None or known.newest != newest or now - known.at > _LISTED:
+            known = self._listed = _Listing(newest, now, {each.id: each for each in self.vault.standing()})
+        return known.notes
 
     def _do(
         self,
@@ -207,4 +229,4 @@ def watch(mirror: Mirror, tell: Callable[[Report], None], stop: threading.Event,
     while not stop.is_set():
         begun = time.monotonic()
         tell(mirror.step())
-        stop.wait(max(every, 4 * (time.monotonic() - begun)))
+        stop.wait(max(every, _IDLE * (time.monotonic() - begun)))

@@ -15,6 +15,9 @@ class Vault(Protocol):
     def standing(self) -> Sequence[Standing]:
         """Every live note."""
 
+    def newest(self) -> object:
+        """What is another value after a note was written; cheap. A purge need not be seen by it."""
+
     def read(self, id: str) -> NoteState | None:
         """A note, live or not; None when it was purged, or never here."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import REASON_LIMIT
 from dolmen.domain.mirroring import NoteState, Standing, Waiting
-from dolmen.domain.note import Note, content_sha, derived, folder_of, name_of, slug_path
+from dolmen.domain.note import Note, NoteStatus, content_sha, derived, folder_of, name_of, slug_path
 from dolmen.domain.text import clean
 from dolmen.domain.values import Actor
 from dolmen.markdown import read_properties
@@ -49,6 +50,12 @@ class Mirroring:
             scope = scope_for(tx, self.actor, self.project)
             sight = only(tx, self.actor, scope, statuses=("active", "superseded"))
             return [_standing(line) for line in tx.notes.select(sight, "address", _ALL)]
+
+    def newest(self) -> object:
+        """The note that was written last, and when."""
+        with self.rt.store.read() as tx:
+            sight = only(tx, self.actor, scope_for(tx, self.actor, self.project), statuses=get_args(NoteStatus))
+            return [(line.id, line.version, line.updated_at) for line in tx.notes.select(sight, "changed", 1)]
 
     def read(self, id: str) -> NoteState | None:
         """The note, live or not; None when it was purged, or never here."""
