@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.conformance import agents, inspector, packages, sessions, suite
+from bench.conformance import agents, authorization, inspector, packages, sessions, suite
 
 
 def _suite(home: Path) -> tuple[list[str], bool]:
@@ -24,6 +24,21 @@ def _suite(home: Path) -> tuple[list[str], bool]:
         optional = ", ".join(one.optional_failed) or "none"
         lines.append(f"| {one.revision} | {one.server} | {len(one.passed)} | {failed} | {one.checks} | {optional} |")
     return lines, all(one.conforms for one in judged)
+
+
+def _authorization(home: Path) -> tuple[list[str], bool]:
+    judged = authorization.judge(home)
+    lines = [
+        f"Authorization server, conformance suite {packages.version(packages.SUITE)}",
+        "",
+        "| revision | scenarios passed | failed | checks passed |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {each.revision} | {', '.join(each.passed)} | {', '.join(each.failed) or 'none'} | {each.checks} |"
+        for each in judged
+    ]
+    return lines, all(each.conforms for each in judged)
 
 
 def _inspector(home: Path) -> tuple[list[str], bool]:
@@ -49,6 +64,7 @@ def _sessions(home: Path) -> tuple[list[str], bool]:
 
 JUDGES: dict[str, Callable[[Path], tuple[list[str], bool]]] = {
     "suite": _suite,
+    "authorization": _authorization,
     "inspector": _inspector,
     "clients": _clients,
     "sessions": _sessions,

@@ -30,12 +30,14 @@ def fixture() -> Iterator[str]:
 
 
 @contextmanager
-def product(environment: Mapping[str, str], *, keys: bool = False) -> Iterator[str]:
-    """The URL of `dolmen serve` on a fresh store; with `keys`, only for those who have one."""
+def product(environment: Mapping[str, str], *, keys: bool = False, public: bool = False) -> Iterator[str]:
+    """The URL of `dolmen serve` on a fresh store; with `keys`, only for those who have one; with `public`, people and
+    clients sign in there."""
     port = free_port()
     auth = "keys" if keys else "none"
     command = [sys.executable, "-m", "dolmen", "serve", "--json", "--port", str(port), "--auth", auth]
-    with _running(command, port, {**environment, "DOLMEN_RATE_LIMIT": "0"}):
+    address = {"DOLMEN_PUBLIC_URL": f"http://127.0.0.1:{port}"} if public else {}
+    with _running(command, port, {**environment, **address, "DOLMEN_RATE_LIMIT": "0"}):
         yield f"http://127.0.0.1:{port}/mcp"
 
 
