@@ -218,6 +218,17 @@ def test_a_read_transaction_sees_the_moment_at_which_it_began_and_refuses_writes
 
 
 # ----------------------------------------------------------------------------------------------------------- secrecy
+def test_what_a_read_has_prepared_serves_the_next_one(desk: Desk) -> None:
+    """Planning all statements anew took as long as running them."""
+    desk.add("the heron fishes at dawn")
+    for _ in range(4):
+        desk.found(desk.sight(), "heron")
+    with desk.store.read() as tx:
+        prepared = connection_of(tx).execute("SELECT count(*) FROM pg_prepared_statements").fetchone()
+    assert prepared is not None
+    assert prepared[0] != 0
+
+
 def test_a_password_is_in_no_message_log_or_description(
     postgres_url: str, open_at: Open, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -145,6 +145,8 @@ class Connections:
             yield session
             if begin == WRITE:
                 _commit(session)
+            elif not session.failed:
+                _end_reading(connection)
         finally:
             _rollback(connection)
             pool.putconn(connection)
@@ -230,6 +232,15 @@ def _commit(session: PostgresSession) -> None:
         if session.connection.closed:
             raise lost_while_committing() from error
         raise translate(error, "commit") from error
+
+
+def _end_reading(connection: Connection) -> None:
+    """Ends it as if it had written something: with ROLLBACK the driver forgets every statement that it has prepared, and
+    the server plans all of them again for the next call."""
+    try:
+        connection.commit()
+    except psycopg.Error:
+        log.info("a connection broke; it will be replaced")
 
 
 def _rollback(connection: Connection) -> None:
