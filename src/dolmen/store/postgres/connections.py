@@ -235,8 +235,8 @@ def _commit(session: PostgresSession) -> None:
 
 
 def _end_reading(connection: Connection) -> None:
-    """Ends it as if it had written something: with ROLLBACK the driver forgets every statement that it has prepared, and
-    the server plans all of them again for the next call."""
+    """Ends it as if it had written something: with ROLLBACK the driver forgets every statement that it has prepared,
+    and the server plans all of them again for the next call."""
     try:
         connection.commit()
     except psycopg.Error:
