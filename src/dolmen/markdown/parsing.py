@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dolmen.domain.note import Block, BlockType, is_statement, mark
 from dolmen.domain.text import fold
 from dolmen.markdown.frontmatter import body_start
+from dolmen.markdown.tables import table
 from dolmen.markdown.text import Lines, plain
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def title_of(heading: Block) -> str:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # loaded late: most calls never see a note
 
-    return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    parser.block.ruler.at("table", table, {"alt": ["paragraph", "reference"]})
+    return parser
 
 
 class _Scan:
