@@ -89,6 +89,8 @@ class Actor:
     """What its connection says of its limits."""
     policy: WritePolicy | None = None
     """The write policy of its connection, where that has one of its own."""
+    origin: str = ""
+    """Where the request came from: the address, and the program as it names itself; for the audit (C-359)."""
     human: bool = False
     """True at the command line and the web page, where a person acts: what is written then is trusted as the user's."""
     outside: bool = False

@@ -27,7 +27,8 @@ def change(tx: Tx, actor: Actor, op: str, reason: str = "") -> Change:
 
 def audit(tx: Tx, actor: Actor, op: str, detail: str = "") -> None:
     """One row for a write that succeeded, in the write's own transaction (C-359)."""
-    tx.journal.audit([AuditEntry(tx.new_id(), actor.vault, tx.now, actor.connection, actor.agent, op, detail)])
+    who = (actor.vault, tx.now, actor.connection, actor.agent)
+    tx.journal.audit([AuditEntry(tx.new_id(), *who, op, detail, actor.origin)])
 
 
 def sha(memory: Memory) -> str:

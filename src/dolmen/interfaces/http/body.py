@@ -33,6 +33,7 @@ class Body:
             await self.app(scope, receive, send)
             return
         try:
+            require_json(scope)
             body = await self.read(scope, receive)
             if body is None:
                 return
@@ -71,6 +72,22 @@ class Body:
                 raise _too_large(limit)
             if not message.get("more_body"):
                 return b"".join(parts)
+
+
+def require_json(scope: Scope) -> None:
+    """Refuses a body that does not say it is JSON.
+
+    Raises:
+        Refusal: `invalid-argument`, with 415.
+    """
+    if Headers(scope=scope).get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Refusal(
+            "invalid-argument",
+            "The request does not say that its body is JSON.",
+            "Send it with `Content-Type: application/json`.",
+            status=415,
+            headers={"Connection": "close"},
+        )
 
 
 def patiently(receive: Receive, options: HttpOptions) -> Receive:

@@ -6,12 +6,14 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name, normalize_project
+from dolmen.domain.secrets import redact
 from dolmen.domain.values import USER_SCOPE, Actor
 from dolmen.interfaces.http.hosts import HostPolicy, is_loopback, keyless
 from dolmen.interfaces.http.limits import Limits, refused
@@ -23,11 +25,15 @@ from dolmen.services import accounts, oauth
 from dolmen.services.runtime import Runtime
 
 MCP = "/mcp"
+KMEM = "/mcp/kmem"
+_REALM = 'Bearer realm="kmem"'
 PROJECT_HEADER, AGENT_HEADER = "dolmen-project", "dolmen-agent"
 """What a client may say about itself. A key's own agent name stands whatever the header says."""
 
 _FORWARDED = ("forwarded", "x-forwarded-", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip")
 """How the headers begin with which a proxy says that the request is not its own."""
+_PROGRAM = 300
+"""Characters of a User-Agent that are kept."""
 _PRODUCT = re.compile(r"[A-Za-z][\w.-]*")
 _LIBRARIES = re.compile(
     r"(python|node|undici|axios|got|curl|wget|mozilla|go-http|okhttp|aiohttp|postman|reqwest|hyper|bun|deno|java|ruby|"
@@ -60,7 +66,8 @@ class Door:
                 a project header that names none.
         """
         try:
-            return self._actor(headers, query, path)
+            origin = f"{client} {_program(headers.get('user-agent', ''))}".strip()
+            return replace(self._actor(headers, query, path), origin=origin)
         except DolmenError as error:
             if error.code != "unauthorized":
                 raise
@@ -120,6 +127,8 @@ class Door:
     def _challenged(self, error: DolmenError, path: str, *, presented: bool) -> DolmenError:
         """The refusal, with where to sign in when that is possible here (C-295)."""
         if not self.options.base:
+            if path.startswith(KMEM) and not presented:
+                return Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": _REALM})
             return error
         found = challenge(self.options.base, self.options.base + path.rstrip("/"), presented=presented)
         return Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": found})
@@ -141,6 +150,12 @@ class Door:
 
 def _forwarded(headers: Mapping[str, str]) -> bool:
     return any(name.lower().startswith(_FORWARDED) for name in headers)
+
+
+@lru_cache(256)
+def _program(user_agent: str) -> str:
+    """What a program calls itself: printable, short, and without a credential that it may hold."""
+    return re.sub(r"[^\x20-\x7e]", "?", redact(user_agent[:_PROGRAM])[0])
 
 
 def _too_many_failures(_: str, seconds: int) -> Refusal:

@@ -24,9 +24,9 @@ from starlette.types import Receive, Scope, Send
 from dolmen.domain.errors import Code, DolmenError
 from dolmen.domain.values import Actor
 from dolmen.interfaces import quick
-from dolmen.interfaces.http.body import Body
+from dolmen.interfaces.http.body import Body, require_json
 from dolmen.interfaces.http.capability import insufficient
-from dolmen.interfaces.http.door import Door, toolset_of
+from dolmen.interfaces.http.door import KMEM, Door, toolset_of
 from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.quotas import Quotas, standing
 from dolmen.interfaces.http.responses import STATUS, Refusal, refusal, with_headers
@@ -38,7 +38,7 @@ from dolmen.store.contract import AuditEntry
 from dolmen.store.ids import rising
 
 _FACE = face("kmem")
-_RESOURCE = "/mcp/kmem"
+_RESOURCE = KMEM
 """The resource that a token of a hosted client must be for: these are its tools in other clothes."""
 _new_id = rising(clock.now)
 
@@ -100,14 +100,7 @@ class _Place:
     async def _sent(self, scope: Scope, receive: Receive) -> Mapping[str, Any]:
         if self._method == "GET":
             return _query(scope)
-        kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip()
-        if kind != "application/json":
-            raise Refusal(
-                "invalid-argument",
-                "The request does not say that its body is JSON.",
-                "Send it with `Content-Type: application/json`.",
-                status=415,
-            )
+        require_json(scope)
         body = await Body(_nothing, self._door.options).read(scope, receive)
         try:
             sent = json.loads(without_half_pairs(body or b""))
@@ -131,7 +124,8 @@ class _Desk:
         options, rt = self._door.options, self._door.rt
         address = options.public_url.strip() or str(Request(scope).base_url)
         text = quick.page(rt, actor, address)
-        rt.journal.audit(AuditEntry(_new_id(), actor.vault, clock.now(), actor.connection, actor.agent, "quick:page"))
+        who = (actor.vault, clock.now(), actor.connection, actor.agent)
+        rt.journal.audit(AuditEntry(_new_id(), *who, "quick:page", origin=actor.origin))
         return PlainTextResponse(text, media_type="text/markdown")
 
     def recall(self, actor: Actor, scope: Scope, sent: Mapping[str, Any]) -> Response:

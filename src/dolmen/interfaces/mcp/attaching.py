@@ -65,8 +65,8 @@ def _read(rt: Runtime, actor: Actor, resource: Resource) -> str:
     except Exception as error:
         failure = internal(resource.uri)
         raise sdk.MCPError(code=sdk.INVALID_REQUEST, message=f"{failure.message} {failure.fix}") from error
-    entry = AuditEntry(_new_id(), actor.vault, clock.now(), actor.connection, actor.agent, f"resource:{resource.name}")
-    rt.journal.audit(entry)
+    who = (actor.vault, clock.now(), actor.connection, actor.agent)
+    rt.journal.audit(AuditEntry(_new_id(), *who, f"resource:{resource.name}", origin=actor.origin))
     return text
 
 

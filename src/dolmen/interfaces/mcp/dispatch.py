@@ -115,4 +115,5 @@ def _record(rt: Runtime, actor: Actor, tool: Tool) -> None:
     if not tool.annotations.read_only:
         return
     op = tool.name if tool.toolset == "core" else f"{tool.toolset}:{tool.name}"
-    rt.journal.audit(AuditEntry(_new_id(), actor.vault, clock.now(), actor.connection, actor.agent, op))
+    who = (actor.vault, clock.now(), actor.connection, actor.agent)
+    rt.journal.audit(AuditEntry(_new_id(), *who, op, origin=actor.origin))

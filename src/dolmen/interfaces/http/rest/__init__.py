@@ -1,5 +1,7 @@
 """The REST interface for programs that are no agents, under /api/v1: behind the same door, limits and checks as /mcp.
 
+kmem's own address for new connections stands beside it, with errors as kmem has them.
+
 A resource is an `Endpoint` with a handler for each method; errors are `{"error": "what is wrong, and what to do"}`.
 """
 
@@ -10,7 +12,7 @@ from starlette.routing import Route
 from dolmen.interfaces.http.door import Door
 from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.responses import REST
-from dolmen.interfaces.http.rest import refs
+from dolmen.interfaces.http.rest import refs, tokens
 from dolmen.interfaces.http.rest.endpoint import Endpoint
 
 
@@ -20,4 +22,7 @@ def routes(door: Door, limits: Limits) -> list[Route]:
         "/refs": Endpoint(door, limits, {"GET": refs.listed}),
         "/refs/check": Endpoint(door, limits, {"POST": refs.reported}),
     }
-    return [Route(REST + path, endpoint) for path, endpoint in resources.items()]
+    return [
+        *(Route(REST + path, endpoint) for path, endpoint in resources.items()),
+        Route(tokens.PATH, Endpoint(door, limits, {"POST": tokens.created})),
+    ]

@@ -28,9 +28,8 @@ def listed(rt: Runtime, actor: Actor, asked: Asked) -> Mapping[str, Any]:
     if not (offset.isdecimal() and len(offset) < 10):
         raise DolmenError("invalid-argument", f"offset {offset[:20]!r} is no number.", "Use a number from 0.")
     found = checking.targets(rt, actor, asked.query.get("project"), int(offset))
-    rt.journal.audit(
-        AuditEntry(_new_id(), actor.vault, clock.now(), actor.connection, actor.agent, "refs:targets", found.scope)
-    )
+    who = (actor.vault, clock.now(), actor.connection, actor.agent)
+    rt.journal.audit(AuditEntry(_new_id(), *who, "refs:targets", found.scope, actor.origin))
     checked = asked.query.get("checked") == "1"
     return {"scope": found.scope, "targets": [_target(each, checked) for each in found.targets]}
 
