@@ -53,7 +53,7 @@ class Mirroring:
 
     def newest(self) -> object:
         """The note that was written last, and when."""
-        with self.rt.store.read() as tx:
+        with self.rt.read(self.actor) as tx:
             sight = only(tx, self.actor, scope_for(tx, self.actor, self.project), statuses=get_args(NoteStatus))
             return [(line.id, line.version, line.updated_at) for line in tx.notes.select(sight, "changed", 1)]
 
