@@ -13,6 +13,7 @@ from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.timeframe import format_utc
 from dolmen.domain.values import MINUTE, MODES, SECOND, SERVED, USER_SCOPE, Actor, Bounds, Mode, Toolset, WritePolicy
+from dolmen.services.refusing import because
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -177,7 +178,7 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
             its date, which only its holder can ask for.
     """
     if not _KEY.fullmatch(secret):
-        raise _unauthorized()
+        raise because(_unauthorized(), "malformed-key")
     kept_under = hashed(secret)
     moment = time.monotonic_ns() // 1000
     if (known := rt.keys.get(kept_under, moment)) is not None:
@@ -185,14 +186,17 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
     with rt.store.read() as tx:
         connection = tx.accounts.by_secret(kept_under)
         now = tx.now
-    if connection is None or connection.revoked_at is not None:
-        raise _unauthorized()
+    if connection is None:
+        raise because(_unauthorized(), "unknown-key")
+    if connection.revoked_at is not None:
+        raise because(_unauthorized(), f"revoked-key connection={connection.id}")
     if connection.expires_at is not None and connection.expires_at <= now:
-        raise DolmenError(
+        error = DolmenError(
             "unauthorized",
             f"This key expired on {format_utc(connection.expires_at)[:10]}.",
             "Ask the owner for a new one (`dolmen key create`).",
         )
+        raise because(error, f"expired-key connection={connection.id}")
     if connection.last_used_at is None or now - connection.last_used_at >= _TOUCH_EVERY:
         rt.journal.used(connection.vault, connection.id, now)
     actor = actor_of(connection)

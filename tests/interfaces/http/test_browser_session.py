@@ -309,6 +309,35 @@ def test_a_refusal_shows_the_id_under_which_the_log_tells_the_reason(
     assert "비밀번호가 맞지 않습니다" in shown
 
 
+def test_the_door_tells_the_log_why_and_the_client_the_id(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    served = serve(public_url=BASE, auth="keys", failures=6)
+    owner = served.owner()
+    revoked = served.key()
+    [connection] = accounts.keys(served.rt, owner)
+    accounts.revoke(served.rt, owner, connection.id)
+    asked = [
+        ({}, 401, "no-key from=127.0.0.1"),
+        ({"authorization": "Basic x"}, 401, "no-bearer from=127.0.0.1"),
+        ({"authorization": "Bearer dlm_x"}, 401, "malformed-key from=127.0.0.1"),
+        ({"authorization": "Bearer dlm_" + "x" * 43}, 401, "unknown-key from=127.0.0.1"),
+        ({"authorization": "Bearer dla_" + "x" * 43}, 401, "unknown-token from=127.0.0.1"),
+        ({"authorization": f"Bearer {revoked}"}, 401, f"revoked-key connection={connection.id} from=127.0.0.1"),
+        ({}, 429, "rate-limited"),
+        ({"host": "evil.example"}, 421, "forbidden"),
+        ({"origin": "https://evil.example"}, 403, "forbidden"),
+    ]
+    for headers, status, reason in asked:
+        answer = served.post(rpc("tools/list"), **headers)
+        assert answer.status_code == status, headers
+        id = answer.headers["dolmen-request"]
+        lines = [each.getMessage() for each in caplog.records if each.name.startswith("dolmen.interfaces")]
+        assert f"refused id={id} reason={reason}" in lines
+        assert status != 401 or reason.split()[0] not in answer.text
+    assert not any(revoked in each.getMessage() for each in caplog.records)
+    assert "dolmen-request" not in served.http.get(served.base + "/health").headers
+
+
 @pytest.mark.parametrize(
     ("agent", "device"),
     [

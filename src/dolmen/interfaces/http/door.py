@@ -22,6 +22,7 @@ from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.proxies import Proxies, sender
 from dolmen.interfaces.http.responses import Refusal
 from dolmen.services import accounts, oauth
+from dolmen.services.refusing import because, reason_of
 from dolmen.services.runtime import Runtime
 
 MCP = "/mcp"
@@ -71,6 +72,7 @@ class Door:
         except DolmenError as error:
             if error.code != "unauthorized":
                 raise
+            because(error, f"from={client}")
             with self.failures.request(client, time.monotonic()):
                 raise self._challenged(error, path, presented="authorization" in headers) from None
 
@@ -112,7 +114,7 @@ class Door:
                 toolset=self.options.toolset,
             )
         else:
-            raise unauthorized(self._why(headers), self.options.base)
+            raise because(unauthorized(self._why(headers), self.options.base), "no-key")
         if self.options.read_only:
             actor = replace(actor, mode="read")
         project = headers.get(PROJECT_HEADER) or parse_qs(query).get("project", [""])[0]
@@ -131,7 +133,9 @@ class Door:
                 return Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": _REALM})
             return error
         found = challenge(self.options.base, self.options.base + path.rstrip("/"), presented=presented)
-        return Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": found})
+        challenged = Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": found})
+        because(challenged, reason_of(error))
+        return challenged
 
     def open(self, headers: Mapping[str, str]) -> bool:
         """Whether this request may come without a key: it is this machine's own, and came directly."""
@@ -203,7 +207,7 @@ def toolset_of(actor: Actor, asked: str | None, *, with_key: bool) -> str:
 def _bearer(credential: str) -> str:
     scheme, _, token = credential.strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise unauthorized("The Authorization header holds no bearer token.")
+        raise because(unauthorized("The Authorization header holds no bearer token."), "no-bearer")
     return token.strip()
 
 

@@ -14,9 +14,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dolmen.interfaces.http.hosts import HostPolicy
 from dolmen.interfaces.http.responses import Refusal, refusal
 from dolmen.interfaces.mcp.dispatch import internal
+from dolmen.services import refusing
 
 access = logging.getLogger("dolmen.access")
 
+REFERENCE = "Dolmen-Request"
+"""The header of an answer that is an error: the id under which the log tells more."""
 Counted = Callable[[str, str, int], None]
 """(path, method, status) of an answered request."""
 
@@ -31,13 +34,15 @@ class Log:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        status = 0
+        status, id = 0, refusing.begin()
         started = time.perf_counter()
 
         async def watch(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if status >= 400:
+                    MutableHeaders(scope=message)[REFERENCE] = id
             await send(message)
 
         try:
@@ -53,7 +58,8 @@ class Log:
                 actor = scope.get("dolmen.actor")
                 who = f" {actor.agent}@{actor.connection}" if actor else ""
                 took = (time.perf_counter() - started) * 1000
-                access.info("%s %s %d %.1f ms%s", scope["method"], _shown(scope["path"]), status, took, who)
+                which = f" id={id}" if status >= 400 else ""
+                access.info("%s %s %d %.1f ms%s%s", scope["method"], _shown(scope["path"]), status, took, who, which)
 
 
 def _shown(path: str) -> str:

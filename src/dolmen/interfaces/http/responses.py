@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 
 from starlette.datastructures import MutableHeaders
@@ -10,6 +11,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Send
 
 from dolmen.domain.errors import Code, DolmenError
+from dolmen.services.refusing import reason_of, reference
+
+_log = logging.getLogger(__name__)
 
 STATUS: Mapping[Code, int] = {
     "invalid-argument": 400,
@@ -53,6 +57,8 @@ class Refusal(DolmenError):
         self.headers = dict(headers or {})
 
 
+REFUSED = frozenset({401, 403, 421, 429})
+"""Somebody was not let in, or not to this. The log has a line for each."""
 REST = "/api/v1"
 """Where the interface for programs that are no agents is; its errors are one text."""
 
@@ -65,6 +71,8 @@ def refusal(error: DolmenError, path: str = "") -> Response:
         headers = {"WWW-Authenticate": "Bearer", **headers}
     if error.code == "store-busy":
         headers = {"Retry-After": "1", **headers}
+    if status in REFUSED:
+        _log.info("refused id=%s reason=%s", reference(), reason_of(error))
     said = f"{error.message} {error.fix}".strip() if path.startswith(f"{REST}/") else error.as_dict()
     return JSONResponse({"error": said}, status, headers)
 

@@ -26,6 +26,7 @@ from dolmen.domain.oauth import (
 )
 from dolmen.domain.values import MINUTE, SECOND, Actor
 from dolmen.services.accounts import actor_of, hashed
+from dolmen.services.refusing import because
 
 if TYPE_CHECKING:
     from dolmen.domain.access import Connection
@@ -127,7 +128,7 @@ def authenticate(rt: Runtime, secret: str, resource: str) -> Actor:
         DolmenError: `unauthorized`, the same whatever is wrong.
     """
     if not _ACCESS.fullmatch(secret):
-        raise _unauthorized()
+        raise because(_unauthorized(), "malformed-token")
     kept_under = f"{resource} {hashed(secret)}"
     moment = time.monotonic_ns() // 1000
     if (known := rt.keys.get(kept_under, moment)) is not None:
@@ -136,11 +137,12 @@ def authenticate(rt: Runtime, secret: str, resource: str) -> Actor:
         found = tx.oauth.token("access", hashed(secret))
         now = tx.now
     if found is None:
-        raise _unauthorized()
+        raise because(_unauthorized(), "unknown-token")
     token, connection = found
     ends = min(token.expires_at, connection.expires_at or token.expires_at)
     if connection.revoked_at is not None or ends <= now or not covers(token.resource, resource):
-        raise _unauthorized()
+        why = "revoked" if connection.revoked_at is not None else "expired" if ends <= now else "other-resource"
+        raise because(_unauthorized(), f"{why}-token connection={connection.id}")
     if connection.last_used_at is None or now - connection.last_used_at >= _TOUCH_EVERY:
         rt.journal.used(connection.vault, connection.id, now)
     actor = actor_of(connection)

@@ -21,6 +21,7 @@ from dolmen.interfaces.http.web.pages import page
 from dolmen.services import oauth
 from dolmen.services.oauth import Request
 from dolmen.services.people import SignedIn
+from dolmen.services.refusing import reference
 
 _log = logging.getLogger(__name__)
 
@@ -43,12 +44,12 @@ class ConsentPage:
             client = await self.clients.get(given.get("client_id", ""))
             asked = asked_by(client, given)
         except OAuthError as error:
-            _log.info("an authorization request was refused: %s", error)
+            _log.info("refused id=%s reason=%s: an authorization request: %s", reference(), error.code, error)
             return self._broken(request, error)
         try:
             wanted = asked.checked(self.resources)
         except OAuthError as error:
-            _log.info("an authorization request of %s was refused: %s", client.id[:200], error)
+            _log.info("refused id=%s reason=%s: a request of %s: %s", reference(), error.code, client.id[:200], error)
             if place(asked.redirect) == "unknown":
                 # Anybody registers an address: nobody is sent to a stranger without having decided (RFC 9700 §4.11.2).
                 return self._broken(request, error)

@@ -24,6 +24,7 @@ from dolmen.interfaces.http.web.language import preferred, words
 from dolmen.interfaces.http.web.pages import page
 from dolmen.services import oauth
 from dolmen.services.people import SignedIn
+from dolmen.services.refusing import reference
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ class DevicePage:
             device = await to_thread.run_sync(oauth.waiting_device, self.entering.rt, entered)
             return device, await self.clients.get(device.client)
         except (DolmenError, OAuthError) as error:
-            _log.info("%s entered a code that no device waits with: %s", here.person.id, type(error).__name__)
+            _log.info("refused id=%s reason=unknown-device-code person=%s", reference(), here.person.id)
             with self.wrong.request(here.person.id, time.monotonic()):
                 if isinstance(error, DolmenError):
                     raise

@@ -21,6 +21,7 @@ from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.oauth.metadata import authorization_server, protected_resource
 from dolmen.services import accounts, oauth
 from dolmen.services.oauth import Tokens, Wishes
+from dolmen.services.refusing import reference
 from dolmen.services.runtime import Runtime
 
 _log = logging.getLogger(__name__)
@@ -154,7 +155,7 @@ def answered(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except OAuthError as error:
-            _log.info("%s refused: %s", request.url.path, error)
+            _log.info("refused id=%s reason=%s at %s: %s", reference(), error.code, request.url.path, error)
             body = {"error": error.code, "error_description": error.description}
             status = _STATUS.get(error.code, 400)
             asked = request.headers.get("authorization", "").partition(" ")[0].lower() if status == 401 else ""
