@@ -86,6 +86,7 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
         embedder=model.embedder if model and settings.embedder != "none" else None,  # off is no degradation
         journal=JournalBuffer(store),
         options=Options(
+            vault=settings.vault,
             zone=settings.zone or "UTC",
             inline_embeddings=settings.inline_embeddings,
             search_max_distance=settings.search_max_distance,

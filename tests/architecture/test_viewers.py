@@ -38,6 +38,7 @@ OF_THE_HOUSE: dict[str, str] = {
     "services/stats.py": "numbers over all vaults, for probes",
     "services/transfer/export.py": "a backup by the owner is whole",
     "services/transfer/imports.py": "a backup comes back whole",
+    "services/vaults.py": "makes and destroys vaults, for who runs the store",
     "services/upkeep.py": "expiry and the index, for every vault",
 }
 """Modules that open the store without a viewer, each with what for."""

@@ -173,7 +173,8 @@ UNBOUNDED = {
 
 WRITES = {
     "add", "update", "note", "add_blocks", "place", "purge", "restore", "alias", "unalias", "lock", "remove", "decide",
-    "rewrite", "save", "strip", "hold", "mark", "put", "retire", "set_live", "drop", "clear", "model", "set_vectors", "refile",
+    "rewrite", "save", "strip", "hold", "mark", "put", "retire", "set_live", "drop", "clear", "model", "set_vectors",
+    "refile",
 }  # fmt: skip
 
 

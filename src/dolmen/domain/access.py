@@ -8,7 +8,7 @@ from typing import Literal
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Kind
 from dolmen.domain.policy import CHANGE, Verdict, Write, rule
-from dolmen.domain.values import Actor, Bounds, Mode, Toolset, WritePolicy
+from dolmen.domain.values import Actor, Bounds, Mode, Preset, Toolset, WritePolicy
 
 Need = Literal["read", "write", "admin"]
 """What an operation asks for. `write` admits `suggest` connections too; policy then queues their write."""
@@ -41,6 +41,23 @@ class Connection:
     """Its limits, where they are not those of its door."""
     write_policy: WritePolicy | None = None
     """Its write policy, where it is not the vault's."""
+    apart: bool = False
+    """It sees what it and the keys of its groups wrote, and nothing else (C-37)."""
+    private: bool = False
+    """What it writes is private to its person."""
+    preset: Preset | None = None
+    """Narrows what its mode allows (C-319)."""
+    mates: tuple[str, ...] = ()
+    """Of one that is kept apart and comes in: itself, then the keys of its groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyGroup:
+    """Keys that are kept apart together: each sees what the others wrote (C-38)."""
+
+    id: str
+    name: str
+    keys: tuple[str, ...]
 
 
 def require(actor: Actor, need: Need) -> None:
@@ -56,6 +73,13 @@ def require(actor: Actor, need: Need) -> None:
     raise DolmenError(
         "forbidden", f"This needs mode `{need}`; the connection has `{actor.mode}`.", "Ask the owner of the vault."
     )
+
+
+def require_decider(actor: Actor) -> None:
+    """Refuses who may not decide about proposals: every person of the vault may, about what they see, and connections
+    in mode `admin`."""
+    if not (actor.human and _RANK[actor.mode] >= _RANK["write"]):
+        require(actor, "admin")
 
 
 Decision = Verdict

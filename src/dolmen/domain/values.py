@@ -8,6 +8,9 @@ from typing import Literal
 Mode = Literal["read", "suggest", "write", "admin"]
 MODES: tuple[Mode, ...] = ("read", "suggest", "write", "admin")
 
+Preset = Literal["recall-only", "write-only", "onboarding", "audit"]
+PRESETS: tuple[Preset, ...] = ("recall-only", "write-only", "onboarding", "audit")
+
 Toolset = Literal["core", "kenfold", "anchormind", "konteks", "kmem", "openai"]
 TOOLSETS: tuple[Toolset, ...] = ("core", "kenfold", "anchormind", "konteks", "kmem", "openai")
 SERVED: tuple[Toolset, ...] = ("core", "kenfold", "kmem", "openai")
@@ -85,6 +88,8 @@ class Actor:
     """For a key that is kept apart: itself and the keys of its groups, whose memories it sees, and no others (C-37)."""
     private: bool = False
     """What it writes is private to its person, unless a note says otherwise."""
+    preset: Preset | None = None
+    """Narrows what the mode allows to some operations (C-303)."""
     bounds: Bounds = Bounds()
     """What its connection says of its limits."""
     policy: WritePolicy | None = None

@@ -6,14 +6,31 @@ import hashlib
 import re
 import secrets
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dolmen.domain.access import KEY_PREFIX, Connection, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.timeframe import format_utc
+<<<<<<< HEAD
+from dolmen.domain.values import (
+    MINUTE,
+    MODES,
+    SECOND,
+    SERVED,
+    USER_SCOPE,
+    Actor,
+    Bounds,
+    Mode,
+    Preset,
+    Toolset,
+    WritePolicy,
+)
+=======
 from dolmen.domain.values import MINUTE, MODES, SECOND, SERVED, USER_SCOPE, Actor, Bounds, Mode, Toolset, WritePolicy
 from dolmen.services.refusing import because
+>>>>>>> 56d9a9277438ddb4a80c06084bb6f18bf9cdeb4a
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -37,8 +54,22 @@ def ensure_vault(rt: Runtime) -> str:
     if not vaults:
         with rt.store.write() as tx:
             tx.accounts.add_vault(MAIN_VAULT, "main", MAIN_OWNER, "owner")
-        return MAIN_VAULT
+        vaults = [(MAIN_VAULT, "main")]
+    if wanted := rt.options.vault.strip():
+        return vault_named(vaults, wanted)
     return next((id for id, _ in vaults if id == MAIN_VAULT), vaults[0][0])
+
+
+def vault_named(vaults: Sequence[tuple[str, str]], wanted: str) -> str:
+    """The id of the vault with that name, without regard to case, or that id.
+
+    Raises:
+        DolmenError: `not-found`.
+    """
+    found = [id for id, name in vaults if wanted == id or wanted.casefold() == name.casefold()]
+    if not found:
+        raise DolmenError("not-found", f"There is no vault {wanted!r} here.", "`dolmen vault list` shows them.")
+    return found[0]
 
 
 def local_actor(
@@ -82,8 +113,15 @@ def create_key(
     label: str = "",
     bounds: Bounds | None = None,
     write_policy: WritePolicy | None = None,
+    apart: bool = False,
+    private: bool = False,
+    preset: Preset | None = None,
+    groups: Sequence[str] = (),
 ) -> tuple[Connection, str]:
     """A new API key: the connection, and the secret, which nobody can see again.
+
+    Args:
+        groups: names of groups of keys that it comes into; it is kept apart then.
 
     Raises:
         DolmenError: `invalid-argument` for an agent without a name, an expiry in the past, an unknown mode or toolset,
@@ -91,6 +129,7 @@ def create_key(
             agent writes are off.
     """
     from dolmen.services.bounds import checked_bounds
+    from dolmen.services.groups import group_named
     from dolmen.services.policy import policy_in
     from dolmen.services.recording import audit
 
@@ -104,6 +143,12 @@ def create_key(
         raise DolmenError("invalid-argument", "The agent has no name.", "Name it: `claude-code`, `codex`, …")
     if len(label) > 200:
         raise DolmenError("invalid-argument", "The label is longer than 200 characters.", "Shorten it.")
+    if private and (apart or groups):
+        raise DolmenError(
+            "invalid-argument",
+            "A key that is kept apart has no person's memories.",
+            "Pass one of --private and --apart.",
+        )
     bounds = checked_bounds(bounds or Bounds())
     secret = KEY_PREFIX + secrets.token_urlsafe(32)
     with rt.store.write() as tx:
@@ -129,8 +174,13 @@ def create_key(
             hint=secret[-4:],
             bounds=bounds,
             write_policy=write_policy,
+            apart=apart or bool(groups),
+            private=private,
+            preset=preset,
         )
         tx.accounts.add_connection(connection, hashed(secret))
+        for name in groups:
+            tx.accounts.join_group(actor.vault, group_named(tx, actor, name).id, connection.id)
         audit(tx, actor, "key:create", connection.id)
     return connection, secret
 
@@ -222,6 +272,9 @@ def actor_of(connection: Connection) -> Actor:
         toolset=connection.toolset,
         bounds=connection.bounds,
         policy=connection.write_policy,
+        keys=connection.mates,
+        private=connection.private,
+        preset=connection.preset,
     )
 
 

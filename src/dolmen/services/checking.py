@@ -164,3 +164,15 @@ def relation(rel: str) -> str:
             "Use one snake_case verb: depends_on, part_of, contradicts, caused_by, relates_to, …",
         )
     return name
+
+
+def tidied(name: str) -> str:
+    """A name as it is kept: printable, on one line.
+
+    Raises:
+        DolmenError: `invalid-argument` for one that is empty or over 100 characters.
+    """
+    name = " ".join("".join(char for char in name if char.isprintable()).split())
+    if not 1 <= len(name) <= 100:
+        raise DolmenError("invalid-argument", "The name is empty or too long.", "Give 1 to 100 characters.")
+    return name

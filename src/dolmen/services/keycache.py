@@ -35,6 +35,11 @@ class KeyCache:
             if len(self._seen) > MOST:
                 self._seen.popitem(last=False)
 
+    def clear(self) -> None:
+        """Drops all: who sees what has changed."""
+        with self._lock:
+            self._seen.clear()
+
     def forget(self, connection: str) -> None:
         """Drops a connection that was revoked here."""
         with self._lock:

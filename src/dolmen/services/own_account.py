@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from dolmen.domain.access import Connection
 from dolmen.domain.errors import not_found
 from dolmen.services import passwords
-from dolmen.services.people import LONGEST, SignedIn, Visitor, prove, tidied
+from dolmen.services.checking import tidied
+from dolmen.services.people import LONGEST, SignedIn, Visitor, prove
 from dolmen.services.recording import audit
 from dolmen.services.second_factor import is_fresh
 from dolmen.store.contract import Passkey

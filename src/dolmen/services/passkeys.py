@@ -20,7 +20,8 @@ from dolmen.domain.passkeys import (
 )
 from dolmen.services import signatures
 from dolmen.services.accounts import hashed
-from dolmen.services.people import STEP_LIFE, Entry, SignedIn, Visitor, open_browser, tidied
+from dolmen.services.checking import tidied
+from dolmen.services.people import STEP_LIFE, Entry, SignedIn, Visitor, open_browser
 from dolmen.services.recording import audit
 from dolmen.services.refusing import refused
 from dolmen.services.second_factor import require_fresh

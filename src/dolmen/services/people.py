@@ -13,6 +13,7 @@ from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.values import DAY, HOUR, MINUTE, Actor, Mode
 from dolmen.services import passwords
 from dolmen.services.accounts import ensure_vault, hashed
+from dolmen.services.checking import tidied
 from dolmen.services.oauth.clients import UNAPPROVED_FOR
 from dolmen.services.recording import audit
 from dolmen.services.refusing import refused
@@ -111,18 +112,6 @@ def invite(rt: Runtime, actor: Actor, name: str) -> tuple[Person, str]:
     return person, entry_link(rt, actor, person.id)
 
 
-def tidied(name: str) -> str:
-    """A name as it is kept: printable, on one line.
-
-    Raises:
-        DolmenError: `invalid-argument` for one that is empty or over 100 characters.
-    """
-    name = " ".join("".join(char for char in name if char.isprintable()).split())
-    if not 1 <= len(name) <= 100:
-        raise DolmenError("invalid-argument", "The name is empty or too long.", "Give 1 to 100 characters.")
-    return name
-
-
 def people(rt: Runtime, actor: Actor) -> list[Person]:
     """Everybody of the vault, those who were removed too."""
     require(actor, "admin")
@@ -143,6 +132,7 @@ def remove(rt: Runtime, actor: Actor, person: str) -> None:
             raise not_found("Person", person)
         if found.role == "owner":
             raise DolmenError("conflict", "A vault keeps its owner.", "Remove members only.")
+        tx.people.leave(actor.vault, person)
         tx.people.remove(actor.vault, person, tx.now)
         ended = [each.id for each in tx.accounts.connections(actor.vault) if each.person == person]
         for connection in ended:

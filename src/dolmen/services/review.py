@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dolmen.domain.access import decide, require
+from dolmen.domain.access import decide, require, require_decider
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.memory import HANDOFF, KINDS, Case, Link, Memory
 from dolmen.domain.proposal import Group, Proposal, ProposalStatus
@@ -86,7 +86,7 @@ def apply(
             and `force` is not set; `forbidden` for anybody but a person or an admin connection, and for an admin
             connection when it is about a preference.
     """
-    require(actor, "admin")
+    require_decider(actor)
     note = reason_text(note)
     with rt.write(actor) as tx:
         proposal = _open(tx, actor, id)
@@ -161,7 +161,10 @@ def reject(rt: Runtime, actor: Actor, id: str, note: str = "") -> ReviewItem:
     with rt.write(actor) as tx:
         proposal = _open(tx, actor, id)
         own = proposal.connection == actor.connection
-        require(actor, "write" if own else "admin")
+        if own:
+            require(actor, "write")
+        else:
+            require_decider(actor)
         shown = item(rt, tx, proposal)
         memory = None if proposal.memory is None else tx.memories.get(actor.vault, proposal.memory)
         if proposal.op == "remember" and memory is not None and memory.status == "proposed":

@@ -32,6 +32,8 @@ _VIEWERS = 1000
 class Options:
     """The settings that the operations obey."""
 
+    vault: str = ""
+    """Name or id of the vault of this machine's user; the first one when empty."""
     zone: str = "UTC"
     """Where "yesterday" is, when a caller does not say."""
     inline_embeddings: int = 8
@@ -85,6 +87,10 @@ class Runtime:
         vault, owner = find()
         self._home[:] = [(time.monotonic(), vault, owner)]
         return vault, owner
+
+    def forget_home(self) -> None:
+        """The vault of this machine's user may be another one now."""
+        self._home.clear()
 
     def at_home(self) -> bool:
         """Whether `home` will answer at once in the next moment."""

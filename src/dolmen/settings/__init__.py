@@ -132,6 +132,11 @@ class Settings:
         "text", "", "Agents", "Default project of `dolmen mcp` and the command line; `user` for none.",
         shown_default="the git repository of the working directory",
     )  # fmt: skip
+    vault: str = _row(
+        "text", "", "Agents", "Vault of this machine's user, by its name: of the command line, `dolmen mcp` and "
+        "programs that need no key.",
+        shown_default="the first one",
+    )  # fmt: skip
     mode: Mode = _row(
         "text", "write", "Agents",
         "What `dolmen mcp` may do. In `suggest`, writes wait until a person applies them.",

@@ -195,11 +195,14 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     """Gives a command the options that all have, a `Here` in their place, and one way to fail."""
 
     @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+    @click.option("--vault", metavar="NAME", help="The vault, instead of the one in the settings.")
     @click.option("--database", metavar="URL", help="The store, instead of the one in the settings.")
     @click.option("--config", metavar="FILE", help="The configuration file, instead of the usual one.")
     @functools.wraps(function)
-    def run(*args: Any, as_json: bool, database: str | None, config: str | None, **options: Any) -> R:
-        here = Here(as_json=as_json, flags={"database": database, "config": config})
+    def run(
+        *args: Any, as_json: bool, vault: str | None, database: str | None, config: str | None, **options: Any
+    ) -> R:
+        here = Here(as_json=as_json, flags={"vault": vault, "database": database, "config": config})
         try:
             return function(here, *args, **options)
         except DolmenError as error:

@@ -30,6 +30,8 @@ COMMANDS = {
     "demo": Entry("demo:demo", _MEMORY, "Load a small example memory and recall from it."),
     "key": Entry("key:key", _VAULT, "Make, list, limit and revoke the keys of agents."),
     "person": Entry("person:person", _VAULT, "Invite, list and remove the people who sign in on the web."),
+    "vault": Entry("vault:vault", _VAULT, "List, make, rename and remove vaults."),
+    "group": Entry("group:group", _VAULT, "Make, list and remove groups of keys that are kept apart."),
     "project": Entry("project:project", _VAULT, "List projects, name this one, join a renamed one."),
     "export": Entry("transfer:export_", _STORE, "Write everything that was remembered to a file."),
     "import": Entry("transfer:import_", _STORE, "Read in what `dolmen export` or `kenfold export` wrote."),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from dolmen.domain.audience import key_of, persons_of, visibility_of
 from dolmen.domain.memory import Memory
 from dolmen.domain.timeframe import format_utc
 from dolmen.domain.values import DAY, HOUR, MINUTE
@@ -13,13 +14,16 @@ from dolmen.interfaces.cli.output import Output
 
 _TIMES = frozenset({"at", "created_at", "updated_at", "expires_at", "decided_at", "revoked_at", "last_used_at",
                     "resumed_at", "oldest_pending_at"})  # fmt: skip
-_HIDDEN = frozenset({"vault"})
+_HIDDEN = frozenset({"vault", "mates"})
 
 
 def plain(value: Any) -> Any:
     """A value as JSON: dataclasses as objects, a memory's id as `ref`, times as ISO 8601 UTC; all but the vault."""
     if is_dataclass(value) and not isinstance(value, type):
         facts = {each.name: getattr(value, each.name) for each in fields(value)}
+        if "audience" in facts:
+            audience = facts.pop("audience")
+            facts |= {"visibility": visibility_of(audience)} | ({"seen_by": persons_of(audience)} if audience else {})
         value = {"ref": facts.pop("id"), **facts} if isinstance(value, Memory) else facts
     if isinstance(value, Mapping):
         return {key: _timed(key, item) for key, item in value.items() if key not in _HIDDEN}
@@ -32,6 +36,14 @@ def plain(value: Any) -> Any:
 
 def _timed(key: str, item: Any) -> Any:
     return format_utc(item) if key in _TIMES and isinstance(item, int) else plain(item)
+
+
+def seen_by(audience: str) -> str:
+    """Who sees something that is not open, in a few words."""
+    if key_of(audience):
+        return f"the key {short(key_of(audience))} and its groups"
+    others = len(persons_of(audience)) - 1
+    return f"its author and {others} more" if others else "its author alone"
 
 
 def ago(us: int, now: int) -> str:
@@ -81,6 +93,7 @@ def facts(out: Output, memory: Memory, sha: str) -> list[str]:
         ("tags", ", ".join(memory.tags)),
         ("written", f"{out.when(memory.created_at)}{f' ({out.zone})' if out.terminal else ''} by {memory.agent}"),
         ("changed", out.when(memory.updated_at) if memory.version > 1 else ""),
+        ("seen by", "" if visibility_of(memory.audience) == "open" else seen_by(memory.audience)),
         ("expires", out.when(memory.expires_at) if memory.expires_at else ""),
         ("source", memory.source),
         ("case", memory.case.id if memory.case else ""),

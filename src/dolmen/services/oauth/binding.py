@@ -26,6 +26,22 @@ class Consent:
     project: str | None = None
     toolset: Toolset = "core"
     expires_at: int | None = None
+    vault: str = ""
+    """Which of theirs; empty for the one that they signed in to."""
+
+
+def in_vault(tx: Tx, person: Actor, chosen: Consent) -> Actor:
+    """The person in the vault that they chose.
+
+    Raises:
+        DolmenError: `forbidden` for a vault that is not theirs, the same as for one that is not there.
+    """
+    if not chosen.vault or chosen.vault == person.vault:
+        return person
+    member = tx.people.get(chosen.vault, person.person)
+    if member is None or member.removed_at is not None:
+        raise DolmenError("forbidden", "That is no vault of yours.", "Choose one of the list.")
+    return replace(person, vault=chosen.vault, mode="admin" if member.role == "owner" else "write")
 
 
 def within_key(tx: Tx, person: Actor, client: Client, chosen: Consent) -> Consent:
@@ -36,7 +52,7 @@ def within_key(tx: Tx, person: Actor, client: Client, chosen: Consent) -> Consen
     """
     if not client.key:
         return chosen
-    key = _key(tx, client)
+    key = key_of(tx, client)
     if key is None:
         raise DolmenError(
             "forbidden",
@@ -62,12 +78,14 @@ def widest(rt: Runtime, client: Client) -> Mode:
     if not client.key:
         return "write"
     with rt.store.read() as tx:
-        key = _key(tx, client)
+        key = key_of(tx, client)
     return "read" if key is None else _mode(key)
 
 
-def _key(tx: Tx, client: Client) -> Connection | None:
-    """The key, as long as it opens the door."""
+def key_of(tx: Tx, client: Client) -> Connection | None:
+    """The key that a client was registered with, as long as it opens the door; None without one."""
+    if not client.key:
+        return None
     found = next((each for each in tx.accounts.connections(client.vault) if each.id == client.key), None)
     if found is None or found.revoked_at is not None or (found.expires_at is not None and found.expires_at <= tx.now):
         return None

@@ -24,6 +24,7 @@ from dolmen.domain.oauth import (
     user_code,
 )
 from dolmen.services.accounts import hashed
+from dolmen.services.oauth.binding import in_vault
 from dolmen.services.oauth.clients import UNAPPROVED_FOR
 from dolmen.services.oauth.granting import connect
 from dolmen.services.oauth.tokens import GONE, Tokens, end, issue
@@ -101,6 +102,7 @@ def allow_device(rt: Runtime, person: Actor, device: DeviceCode, client: Client,
     with rt.store.write() as tx:
         if device.expires_at <= tx.now:
             raise _nobody()
+        person = in_vault(tx, person, chosen)
         connection, scope = connect(tx, person, client, device.scope, chosen)
         if not tx.oauth.decide_device(device.user_code, "allowed", person.vault, connection, scope):
             raise _nobody()

@@ -12,7 +12,8 @@ from dolmen.domain.identity import agent_name
 from dolmen.domain.oauth import CODE_LIFE, Client, Code, OAuthError, grant_mode, matches, mode_of, scopes_of
 from dolmen.domain.values import SERVED, Actor
 from dolmen.services.accounts import hashed, project_named
-from dolmen.services.oauth.binding import Consent, within_key
+from dolmen.services.groups import put_together
+from dolmen.services.oauth.binding import Consent, in_vault, key_of, within_key
 from dolmen.services.policy import policy_in
 from dolmen.services.recording import audit
 
@@ -48,6 +49,7 @@ def consent(rt: Runtime, person: Actor, request: Request, chosen: Consent) -> st
     """
     code = CODE_PREFIX + secrets.token_urlsafe(32)
     with rt.store.write() as tx:
+        person = in_vault(tx, person, chosen)
         connection, scope = connect(tx, person, request.client, request.scope, chosen)
         tx.oauth.add_code(
             Code(
@@ -101,8 +103,13 @@ def connect(tx: Tx, person: Actor, client: Client, scope: str, chosen: Consent) 
         created_at=tx.now,
         expires_at=chosen.expires_at,
     )
+    key = key_of(tx, client)
+    if key is not None:  # what it sees is what its key sees (C-306)
+        connection = replace(connection, apart=key.apart, private=key.private, preset=key.preset)
     # A grant has no key of its own: its hash is that of something nobody ever saw.
     tx.accounts.add_connection(connection, hashed(secrets.token_urlsafe(32)))
+    if key is not None and key.apart:
+        put_together(tx, person.vault, key, connection.id)
     tx.oauth.approve_client(client.id, tx.now)
     audit(tx, person, "oauth:consent", connection.id)
     return connection.id, scopes_of(mode, scope.split())

@@ -62,6 +62,13 @@ class People(Protocol):
     def change(self, vault: str, id: str, *, name: str | None = None, login: str | None = None) -> None:
         """Raises `conflict` when somebody else has the login."""
 
+    def vaults(self, id: str) -> list[tuple[str, str]]:
+        """(id, name) of each vault that a person is in, their oldest membership first."""
+
+    def leave(self, vault: str, id: str) -> None:
+        """How they sign in goes along to another vault of theirs, if there is one: to be called before they are removed
+        from this one."""
+
     def remove(self, vault: str, id: str, at: int) -> bool:
         """They sign in no more, and their connections open nothing; what they wrote stays theirs. Their secrets,
         browsers and links are gone. False when they were removed before."""

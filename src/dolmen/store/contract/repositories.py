@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from dolmen.domain.access import Connection
+from dolmen.domain.access import Connection, KeyGroup
 from dolmen.domain.memory import Kind, Link, Memory, Revision
 from dolmen.domain.proposal import Proposal, ProposalStatus
 from dolmen.domain.ranking import Place
@@ -229,7 +229,28 @@ class Accounts(Protocol):
         """The only read that does not name a vault: it finds out which vault a credential opens. Persons that were
         removed take their connections with them; revoked and expired ones are returned, the caller says why."""
 
+    def with_mates(self, connection: Connection) -> Connection:
+        """With the keys whose memories it sees, for one that is kept apart."""
+
     def connections(self, vault: str) -> list[Connection]: ...
+
+    def groups(self, vault: str) -> list[KeyGroup]: ...
+
+    def add_group(self, vault: str, id: str, name: str) -> bool:
+        """False when there is one of that name."""
+
+    def remove_group(self, vault: str, id: str) -> bool:
+        """Its keys stay, each for itself."""
+
+    def join_group(self, vault: str, group: str, connection: str) -> bool: ...
+
+    def leave_group(self, vault: str, group: str, connection: str) -> bool: ...
+
+    def rename_vault(self, vault: str, name: str) -> bool: ...
+
+    def remove_vault(self, vault: str) -> bool:
+        """Destroys everything of it but its search index, which is cleared before (`Index.clear`), and its people, as
+        far as they are in no other vault (`People.leave`)."""
 
     def revoke(self, vault: str, id: str, at: int) -> bool: ...
 

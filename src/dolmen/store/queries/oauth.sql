@@ -71,7 +71,8 @@ INSERT INTO oauth_token (
 SELECT t.kind, t.client_id, t.vault_id, t.connection_id, t.resource, t.scope, t.created_at, t.expires_at, t.used_at,
     c.id, c.vault_id, c.person_id, c.agent, c.mode, c.toolset, c.project, c.label,
     c.created_at, c.expires_at, c.revoked_at, c.last_used_at, c.hint,
-    c.per_minute, c.per_hour, c.per_day, c.at_once, c.memories, c.write_policy
+    c.per_minute, c.per_hour, c.per_day, c.at_once, c.memories, c.write_policy,
+    c.apart, c.private, c.preset
 FROM oauth_token t
 JOIN connection c ON c.vault_id = t.vault_id AND c.id = t.connection_id
 JOIN person o ON o.vault_id = c.vault_id AND o.id = c.person_id AND o.removed_at IS NULL

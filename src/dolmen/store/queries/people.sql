@@ -17,6 +17,23 @@ UPDATE person SET name = COALESCE(:name, name), login = COALESCE(:login, login) 
 -- They are here no more.
 UPDATE person SET removed_at = :at, login = NULL WHERE vault_id = :vault AND id = :id AND removed_at IS NULL;
 
+-- name: vaults
+-- The vaults that a person is in.
+SELECT v.id, v.name FROM person p JOIN vault v ON v.id = p.vault_id
+WHERE p.id = :id AND p.removed_at IS NULL ORDER BY p.created_at, v.id;
+
+-- name: sign_out_name
+-- The name that they sign in with is free.
+UPDATE person SET login = NULL WHERE vault_id = :vault AND id = :id;
+
+-- name: move_secrets
+-- What they prove themselves with goes along to another vault of theirs.
+UPDATE person_secret SET vault_id = :home WHERE vault_id = :vault AND person_id = :id;
+
+-- name: move_recovery
+-- Their recovery codes too.
+UPDATE recovery_code SET vault_id = :home WHERE vault_id = :vault AND person_id = :id;
+
 -- name: drop_secrets
 -- Everything that they proved themselves with.
 DELETE FROM person_secret WHERE vault_id = :vault AND person_id = :id;

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-from dolmen.domain.access import Connection
+from dolmen.domain.access import Connection, KeyGroup
 from dolmen.domain.values import Bounds, WritePolicy
 from dolmen.store.session import Row, Session, Value
 from dolmen.store.sql import queries
+
+OF_A_VAULT = (
+    "oauth_code", "oauth_token", "oauth_device", "browser_session", "entry_link", "sign_in_step", "recovery_code",
+    "person_secret", "key_group_member", "key_group", "connection", "code_ref", "proposal", "link", "idempotency",
+    "recall_event", "feedback", "audit", "job", "memory_tag", "revision", "memory", "note_alias", "note_revision",
+    "note", "vault_setting", "person", "scope",
+)  # fmt: skip
+"""Every table with rows of a vault but those of the search index, in an order in which they can be emptied."""
 
 _OWN = 13
 """Columns of a connection, before those of its limits."""
@@ -16,8 +24,15 @@ _OWN = 13
 
 def connection_of(row: Row) -> Connection:
     """A connection, whose columns every query lists alike."""
-    *limits, policy = row[_OWN:]
-    return replace(Connection(*row[:_OWN]), bounds=Bounds(*limits), write_policy=policy)
+    *limits, policy, apart, private, preset = row[_OWN:]
+    return replace(
+        Connection(*row[:_OWN]),
+        bounds=Bounds(*limits),
+        write_policy=policy,
+        apart=bool(apart),
+        private=bool(private),
+        preset=preset or None,
+    )
 
 
 def _bounds(bounds: Bounds, write_policy: WritePolicy | None) -> dict[str, Any]:
@@ -61,12 +76,54 @@ class AccountRepository:
             "revoked_at": connection.revoked_at,
             "last_used_at": connection.last_used_at,
             **_bounds(connection.bounds, connection.write_policy),
+            "apart": int(connection.apart),
+            "private": int(connection.private),
+            "preset": connection.preset or "",
         }
         self._session.run(self._sql["add_connection"], params)
 
     def by_secret(self, secret_hash: str) -> Connection | None:
         row = self._session.one(self._sql["by_secret"], {"secret_hash": secret_hash})
-        return None if row is None else connection_of(row)
+        return None if row is None else self.with_mates(connection_of(row))
+
+    def with_mates(self, connection: Connection) -> Connection:
+        if not connection.apart:
+            return connection
+        rows = self._session.all(self._sql["mates"], {"vault": connection.vault, "id": connection.id})
+        mates = {row[0] for row in rows} - {connection.id}
+        return replace(connection, mates=(connection.id, *sorted(mates)))
+
+    # ---------------------------------------------------------------------------------------------------- key groups
+    def groups(self, vault: str) -> list[KeyGroup]:
+        found: dict[str, tuple[str, list[str]]] = {}
+        for id, name, member in self._session.all(self._sql["groups"], {"vault": vault}):
+            members = found.setdefault(id, (name, []))[1]
+            members += [member] if member is not None else []
+        return [KeyGroup(id, name, tuple(members)) for id, (name, members) in found.items()]
+
+    def add_group(self, vault: str, id: str, name: str) -> bool:
+        params: dict[str, Value] = {"vault": vault, "id": id, "name": name, "now": self._session.now}
+        return self._session.run(self._sql["add_group"], params) > 0
+
+    def remove_group(self, vault: str, id: str) -> bool:
+        self._session.run(self._sql["drop_members"], {"vault": vault, "id": id})
+        return self._session.run(self._sql["drop_group"], {"vault": vault, "id": id}) > 0
+
+    def join_group(self, vault: str, group: str, connection: str) -> bool:
+        return self._session.run(self._sql["join_group"], {"vault": vault, "group": group, "id": connection}) > 0
+
+    def leave_group(self, vault: str, group: str, connection: str) -> bool:
+        return self._session.run(self._sql["leave_group"], {"vault": vault, "group": group, "id": connection}) > 0
+
+    # -------------------------------------------------------------------------------------------------------- vaults
+    def rename_vault(self, vault: str, name: str) -> bool:
+        return self._session.run(self._sql["rename_vault"], {"vault": vault, "name": name}) > 0
+
+    def remove_vault(self, vault: str) -> bool:
+        for table in OF_A_VAULT:
+            self._session.run(self._sql["empty_table"].fill(table=table), {"vault": vault})
+        self._session.run(self._sql["unbind_clients"], {"vault": vault})
+        return self._session.run(self._sql["drop_vault"], {"vault": vault}) > 0
 
     def connections(self, vault: str) -> list[Connection]:
         return [connection_of(row) for row in self._session.all(self._sql["connections"], {"vault": vault})]

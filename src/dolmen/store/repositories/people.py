@@ -40,6 +40,20 @@ class PeopleRepository:
     def change(self, vault: str, id: str, *, name: str | None = None, login: str | None = None) -> None:
         self._session.run(self._sql["change"], {"vault": vault, "id": id, "name": name, "login": login})
 
+    def vaults(self, id: str) -> list[tuple[str, str]]:
+        return [(row[0], row[1]) for row in self._session.all(self._sql["vaults"], {"id": id})]
+
+    def leave(self, vault: str, id: str) -> None:
+        person = self.get(vault, id)
+        home = next((each for each, _ in self.vaults(id) if each != vault), None)
+        if person is None or home is None or person.removed_at is not None:
+            return
+        if person.login is not None:
+            self._session.run(self._sql["sign_out_name"], {"vault": vault, "id": id})
+            self.change(home, id, login=person.login)
+        for each in ("move_secrets", "move_recovery"):
+            self._session.run(self._sql[each], {"vault": vault, "id": id, "home": home})
+
     def remove(self, vault: str, id: str, at: int) -> bool:
         whose: dict[str, Value] = {"vault": vault, "id": id}
         if not self._session.run(self._sql["remove"], {**whose, "at": at}):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.values import DAY, HOUR, MODES, SERVED, WRITE_POLICIES, Bounds, WritePolicy
+from dolmen.domain.values import DAY, HOUR, MODES, PRESETS, SERVED, WRITE_POLICIES, Bounds, WritePolicy
 from dolmen.interfaces.cli.groups import CommandGroup
 from dolmen.interfaces.cli.here import Here, command
 
@@ -80,6 +80,10 @@ def key() -> None:
 @click.option("--toolset", type=click.Choice(SERVED), default="core", show_default=True, help="The tools it sees.")
 @click.option("--expires", metavar="WHEN", help="A date (2027-01-31) or a span (`90d`, `12h`). [default: never]")
 @click.option("--label", default="", help="A note for people.")
+@click.option("--private", is_flag=True, help="What it writes is private to its person.")
+@click.option("--apart", is_flag=True, help="It sees only what it wrote itself.")
+@click.option("--group", "groups", metavar="NAME", multiple=True, help="It sees only what keys of this group wrote.")
+@click.option("--preset", type=click.Choice(PRESETS), help="Only some of what its mode allows.")
 @_limits
 @command
 def create(
@@ -90,6 +94,10 @@ def create(
     toolset: Any,
     expires: str | None,
     label: str,
+    private: bool,
+    apart: bool,
+    groups: tuple[str, ...],
+    preset: Any,
     **limits: Any,
 ) -> None:
     """Make a key for an agent; its secret is shown this once."""
@@ -110,6 +118,10 @@ def create(
             label=label,
             bounds=_bounds(limits, NO_BOUNDS),
             write_policy=_policy(limits, None),
+            private=private,
+            apart=apart,
+            groups=groups,
+            preset=preset,
         )
     from dolmen.interfaces.cli.commands.serve import connect_lines, endpoint, http_options
     from dolmen.interfaces.http.hosts import keyless
@@ -209,7 +221,7 @@ def revoke(here: Here, id: str, yes: bool) -> None:
     from dolmen.services.accounts import revoke as end
 
     with here.vault() as (rt, actor):
-        connection = _named(keys(rt, actor), id)
+        connection = named(keys(rt, actor), id)
         here.confirm(f"End {_spoken(connection)} of {connection.agent}?", yes=yes)
         revoked = end(rt, actor, connection.id)
     here.out.result(present.plain(revoked), [f"{present.short(revoked.id)} revoked: {revoked.agent}"])
@@ -230,7 +242,7 @@ def edit(here: Here, id: str, **limits: Any) -> None:
     from dolmen.services.bounds import limit_key
 
     with here.vault() as (rt, actor):
-        known = _named(keys(rt, actor), id)
+        known = named(keys(rt, actor), id)
         bounds, policy = _bounds(limits, known.bounds), _policy(limits, known.write_policy)
         if (bounds, policy) == (known.bounds, known.write_policy):
             raise DolmenError("invalid-argument", "Nothing would change.", "Pass a limit, or --write-policy.")
@@ -246,7 +258,7 @@ def _said(connection: Connection) -> list[str]:
     return [*said, f"write policy {connection.write_policy}"] if connection.write_policy else said
 
 
-def _named(connections: Sequence[Connection], part: str) -> Connection:
+def named(connections: Sequence[Connection], part: str) -> Connection:
     wanted = part.strip().strip("…")
     found = [
         each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -63,6 +63,22 @@ def invite(here: Here, name: str) -> None:
     here.out.result({"person": _plain(member), "link": link}, [link])
     if not here.out.as_json:
         here.out.note(f"for {member.name}, who may read, write and decide; give it to nobody else.")
+
+
+@person.command()
+@click.argument("who")
+@click.option("--role", type=click.Choice(("member", "owner")), default="member", show_default=True)
+@command
+def admit(here: Here, who: str, role: Any) -> None:
+    """Let somebody of another vault into this one too; they sign in as before.
+
+    WHO is their login or id, or a name that only they have.
+    """
+    from dolmen.services.vaults import admit as let_in
+
+    with here.vault() as (rt, actor):
+        joined = let_in(rt, actor, who, role)
+    here.out.result({"person": _plain(joined)}, [f"{joined.name} is a {joined.role} of this vault now."])
 
 
 @person.command()

@@ -22,6 +22,7 @@ from dolmen.interfaces.http.web.pages import page
 from dolmen.services.oauth import Consent
 from dolmen.services.people import SignedIn
 from dolmen.services.policy import policy_of
+from dolmen.services.vaults import own_vaults
 
 KNOWN_HOSTS = frozenset(
     {"claude.ai", "claude.com", "chatgpt.com", "chat.openai.com", "gemini.google.com", "vscode.dev"}
@@ -95,6 +96,7 @@ class Form:
         said = say["error.csrf"] if csrf else f"{problem.message} {problem.fix}" if problem else ""
         chosen = wish.proposed() if chosen is None else chosen
         agent_writes = (await to_thread.run_sync(policy_of, self.entering.rt, here.actor)).agent_writes
+        vaults = await to_thread.run_sync(own_vaults, self.entering.rt, here.actor)
         offered = _MODES[: _MODES.index(wish.widest) + 1]
         values = {
             "client": wish.client.name or say["consent.unnamed"],
@@ -106,11 +108,13 @@ class Form:
             "offered": offered if agent_writes else tuple(mode for mode in offered if mode != "write"),
             "agent_writes": agent_writes,
             "toolsets": SERVED,
+            "vaults": vaults,
             "chosen": {
                 "mode": chosen.get("mode", ""),
                 "agent": chosen.get("agent", ""),
                 "project": chosen.get("project", ""),
                 "toolset": chosen.get("toolset", ""),
+                "vault": chosen.get("vault") or here.actor.vault,
                 "days": int(chosen["days"]) if chosen.get("days") in ("0", "7", "30", "90") else DAYS,
             },
             "token": form_token(self.entering.cookie.read(request)),
@@ -138,6 +142,7 @@ class Form:
             project=form.get("project") or None,
             toolset=cast(Toolset, form.get("toolset", "")),
             expires_at=ends,
+            vault=form.get("vault", ""),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from dolmen.interfaces.cli.commands import sharing
 from dolmen.interfaces.cli.commands.memory import checking, reading, removing, writing
 from dolmen.interfaces.cli.groups import CommandGroup
 
@@ -25,6 +26,8 @@ for each in (
     writing.add,
     writing.edit,
     writing.undo,
+    sharing.open_memory,
+    sharing.private_memory,
     checking.verify,
     removing.forget,
     removing.purge,

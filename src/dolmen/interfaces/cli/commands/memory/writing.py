@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 @options.facts
 @click.option("--pinned", is_flag=True, help="Never let it fade.")
 @click.option("--supersedes", metavar="REF", multiple=True, help="A memory that this one replaces.")
+@click.option("--private", is_flag=True, help="Only you see it, and whom you name with --with.")
+@click.option("--with", "people", metavar="NAME", multiple=True, help="Somebody else who sees it; repeatable.")
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 @command
 def add(
@@ -41,6 +43,8 @@ def add(
     ttl: int | None,
     pinned: bool,
     supersedes: tuple[str, ...],
+    private: bool,
+    people: tuple[str, ...],
     dry_run: bool,
 ) -> None:
     """Store a memory.
@@ -57,6 +61,8 @@ def add(
         item = NewMemory(
             content=_content(here, text, from_stdin=from_stdin) or "",
             kind=kind,
+            visibility="private" if private or people else None,
+            shared_with=people,
             project=project,
             title=title or "",
             folder=folder or "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from dolmen.interfaces.cli.commands import sharing
 from dolmen.interfaces.cli.commands.note import files, reading, writing
 from dolmen.interfaces.cli.groups import CommandGroup
 
@@ -26,6 +27,8 @@ for each in (
     writing.edit,
     writing.move,
     writing.undo,
+    sharing.open_note,
+    sharing.private_note,
     writing.delete,
     files.import_,
     files.export_,

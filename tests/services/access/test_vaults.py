@@ -1,0 +1,136 @@
+"""Several vaults on one server, groups of keys, and how access ends everywhere at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import Actor
+from dolmen.services import accounts, groups, people, vaults
+from dolmen.services.notes.creating import create_note
+from dolmen.services.requests.notes import NewNote
+from dolmen.store.contract import Tx
+from dolmen.store.repositories.accounts import OF_A_VAULT
+from tests.services.conftest import House
+
+
+def key(house: House, agent: str, **more: object) -> tuple[Actor, str]:
+    _, secret = accounts.create_key(house.rt, house.owner, agent=agent, **more)  # type: ignore[arg-type]  # by name
+    return accounts.authenticate(house.rt, secret), secret
+
+
+def test_a_vault_is_made_named_and_found(house: House) -> None:
+    made = vaults.add_vault(house.rt, house.owner, "Work")
+    assert {each.name for each in vaults.vaults(house.rt, house.owner)} == {"Main", "Other", "Work"}
+    with pytest.raises(DolmenError) as error:
+        vaults.add_vault(house.rt, house.owner, "work")
+    assert error.value.code == "conflict"
+    vaults.rename_vault(house.rt, house.owner, "Work", "Office")
+    assert vaults.own_vaults(house.rt, house.owner) == [("main", "Main"), (made.id, "Office")]
+
+
+def test_only_who_runs_the_store_manages_vaults(house: House) -> None:
+    admin_key = Actor("main", "owner", "codex", "admin", "key-9")
+    at_browser = Actor("main", "owner", "web", "admin", "web", human=True)
+    for somebody in (house.agent, admin_key, at_browser):
+        for attempt in (
+            lambda who=somebody: vaults.vaults(house.rt, who),
+            lambda who=somebody: vaults.add_vault(house.rt, who, "Mine"),
+            lambda who=somebody: vaults.rename_vault(house.rt, who, "Other", "Mine"),
+            lambda who=somebody: vaults.remove_vault(house.rt, who, "Other"),
+            lambda who=somebody: vaults.admit(house.rt, who, "Eve"),
+        ):
+            with pytest.raises(DolmenError) as error:
+                attempt()
+            assert error.value.code in ("forbidden", "read-only")
+
+
+def _rows(tx: Tx, vault: str) -> dict[str, int]:
+    session = tx.memories._session  # type: ignore[attr-defined]  # what is left is asked of the engine itself
+    tables = [*OF_A_VAULT, "passage"]
+    return {table: number for table in tables if (number := session.one(_count(table), {"vault": vault})[0])}
+
+
+def _count(table: str) -> object:
+    from dolmen.store.sql import Query
+
+    return Query(f"count.{table}", f"SELECT COUNT(*) FROM {table} WHERE vault_id = :vault")
+
+
+def test_removing_a_vault_destroys_everything_of_it_and_nothing_else(house: House) -> None:
+    there = Actor("other", "stranger", "cli", "admin", "local", human=True)
+    house.stored("Of the other vault: Marzipan", there, tags=("tea",))
+    create_note(house.rt, there, NewNote("# Note of the other\n\nMarzipan too.\n"))
+    accounts.create_key(house.rt, there, agent="codex", groups=(groups.add_group(house.rt, there, "pair").name,))
+    people.invite(house.rt, there, "Mallory")
+    kept = house.stored("Of the main vault")
+    would = vaults.remove_vault(house.rt, house.owner, "Other", dry_run=True)
+    assert (would.memories, would.notes, would.keys, would.people) == (2, 1, 1, 2)
+    with house.rt.store.read() as tx:
+        assert _rows(tx, "other")["memory"] == 2
+    vaults.remove_vault(house.rt, house.owner, "Other")
+    with house.rt.store.read() as tx:
+        assert _rows(tx, "other") == {}
+        assert [id for id, _ in tx.accounts.vaults()] == ["main"]
+    assert house.refs("main vault") == [kept]
+    with pytest.raises(DolmenError) as error:
+        vaults.remove_vault(house.rt, house.owner, "Main")
+    assert error.value.code == "conflict"
+
+
+def test_a_person_can_be_in_several_vaults_and_leaves_each_alone(house: House) -> None:
+    member, secret = people.invite(house.rt, house.owner, "Bob")
+    people.choose_password(house.rt, secret, "bob", "correct horse battery staple")
+    there = Actor("other", "stranger", "cli", "admin", "local", human=True)
+    vaults.admit(house.rt, there, "bob")
+    in_other = Actor("other", member.id, "web", "write", "web", human=True)
+    assert vaults.own_vaults(house.rt, in_other) == [("main", "Main"), ("other", "Other")]
+    people.remove(house.rt, house.owner, member.id)
+    assert vaults.own_vaults(house.rt, in_other) == [("other", "Other")]
+    browser = people.sign_in(house.rt, "bob", "correct horse battery staple", people.Visitor("127.0.0.1"))
+    assert browser is not None
+    with house.rt.store.read() as tx:
+        found = tx.people.by_login("bob")
+    assert found is not None
+    assert found.vault == "other"
+
+
+def test_keys_that_are_kept_apart_see_their_own_and_those_of_a_group_each_others(house: House) -> None:
+    # C-37, C-38
+    shared = house.stored("Everybody's tea is green")
+    groups.add_group(house.rt, house.owner, "pair")
+    one, _ = key(house, "one", groups=("pair",))
+    two, _ = key(house, "two", groups=("pair",))
+    alone, _ = key(house, "three", apart=True)
+    ref = house.stored("The tea of the pair is black", one)
+    lonely = house.stored("The tea of the third is white", alone)
+    assert house.refs("tea", one) == house.refs("tea", two) == [ref]
+    assert house.refs("tea", alone) == [lonely]
+    assert house.refs("tea", house.agent) == [shared]
+    assert set(house.refs("tea", house.owner)) == {shared, ref, lonely}  # the owner sees all
+    groups.leave(house.rt, house.owner, "pair", one.connection)
+    [again] = [each for each in accounts.keys(house.rt, house.owner) if each.id == two.connection]
+    with house.rt.store.read() as tx:
+        assert tx.accounts.with_mates(again).mates == (two.connection,)
+
+
+def test_a_change_of_a_group_holds_for_the_next_request(house: House) -> None:
+    groups.add_group(house.rt, house.owner, "pair")
+    one, _ = key(house, "one", groups=("pair",))
+    _, secret = key(house, "two", groups=("pair",))
+    ref = house.stored("Tea of the first", one)
+    assert house.refs("tea", accounts.authenticate(house.rt, secret)) == [ref]
+    groups.remove_group(house.rt, house.owner, "pair")
+    assert house.refs("tea", accounts.authenticate(house.rt, secret)) == []
+
+
+def test_a_removed_member_is_out_with_everything_at_once(house: House) -> None:
+    # C-44
+    member, _ = people.invite(house.rt, house.owner, "Bob")
+    bob = Actor("main", member.id, "cli", "admin", "local", human=True)
+    _, secret = accounts.create_key(house.rt, bob, agent="codex")
+    assert accounts.authenticate(house.rt, secret).person == member.id
+    people.remove(house.rt, house.owner, member.id)
+    with pytest.raises(DolmenError) as error:
+        accounts.authenticate(house.rt, secret)
+    assert error.value.code == "unauthorized"
