@@ -324,7 +324,7 @@ def test_the_door_tells_the_log_why_and_the_client_the_id(serve: Serve, caplog: 
         ({"authorization": "Bearer dla_" + "x" * 43}, 401, "unknown-token from=127.0.0.1"),
         ({"authorization": f"Bearer {revoked}"}, 401, f"revoked-key connection={connection.id} from=127.0.0.1"),
         ({}, 429, "rate-limited"),
-        ({"host": "evil.example"}, 421, "forbidden"),
+        ({"host": "evil.example"}, 403, "forbidden"),
         ({"origin": "https://evil.example"}, 403, "forbidden"),
     ]
     for headers, status, reason in asked:

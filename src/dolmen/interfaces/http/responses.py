@@ -57,7 +57,7 @@ class Refusal(DolmenError):
         self.headers = dict(headers or {})
 
 
-REFUSED = frozenset({401, 403, 421, 429})
+REFUSED = frozenset({401, 403, 429})
 """Somebody was not let in, or not to this. The log has a line for each."""
 REST = "/api/v1"
 """Where the interface for programs that are no agents is; its errors are one text."""
