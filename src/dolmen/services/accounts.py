@@ -13,7 +13,6 @@ from dolmen.domain.access import KEY_PREFIX, Connection, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.identity import agent_name, normalize_project
 from dolmen.domain.timeframe import format_utc
-<<<<<<< HEAD
 from dolmen.domain.values import (
     MINUTE,
     MODES,
@@ -27,10 +26,7 @@ from dolmen.domain.values import (
     Toolset,
     WritePolicy,
 )
-=======
-from dolmen.domain.values import MINUTE, MODES, SECOND, SERVED, USER_SCOPE, Actor, Bounds, Mode, Toolset, WritePolicy
 from dolmen.services.refusing import because
->>>>>>> 56d9a9277438ddb4a80c06084bb6f18bf9cdeb4a
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime

@@ -136,15 +136,9 @@ def authenticate(rt: Runtime, secret: str, resource: str) -> Actor:
     with rt.store.read() as tx:
         found = tx.oauth.token("access", hashed(secret))
         now = tx.now
-<<<<<<< HEAD
         if found is None:
-            raise _unauthorized()
+            raise because(_unauthorized(), "unknown-token")
         token, connection = found[0], tx.accounts.with_mates(found[1])
-=======
-    if found is None:
-        raise because(_unauthorized(), "unknown-token")
-    token, connection = found
->>>>>>> 56d9a9277438ddb4a80c06084bb6f18bf9cdeb4a
     ends = min(token.expires_at, connection.expires_at or token.expires_at)
     if connection.revoked_at is not None or ends <= now or not covers(token.resource, resource):
         why = "revoked" if connection.revoked_at is not None else "expired" if ends <= now else "other-resource"
