@@ -104,17 +104,17 @@ def test_revoking_again_changes_nothing_and_an_unknown_key_is_not_found(house: H
     assert caught.value.code == "not-found"
 
 
-def test_another_process_notices_a_revocation_within_seconds(house: House) -> None:
+def test_another_process_notices_a_revocation_within_a_second(house: House) -> None:
     connection, secret = accounts.create_key(house.rt, house.owner, agent="a")
     other = replace(house.rt, keys=type(house.rt.keys)())
     actor = accounts.authenticate(other, secret)
     accounts.revoke(house.rt, house.owner, connection.id)
     hashed = hashlib.sha256(secret.encode()).hexdigest()
     assert other.keys.get(hashed, 0) == actor
-    # what the cache holds is forgotten five seconds later
+    # what the cache holds is forgotten a second later
     other.keys.put(hashed, actor, 0)
-    assert other.keys.get(hashed, 4_999_999) == actor
-    assert other.keys.get(hashed, 5_000_000) is None
+    assert other.keys.get(hashed, 999_999) == actor
+    assert other.keys.get(hashed, 1_000_000) is None
     with pytest.raises(DolmenError):
         accounts.authenticate(other, secret)
 

@@ -235,7 +235,7 @@ def edit(here: Here, id: str, **limits: Any) -> None:
     """Change how much a key, or somebody who signed in, may ask for, and what of its writes waits for you.
 
     ID is the id that `dolmen key list` shows, or the last characters of the key. It counts from the next request on; a
-    server that runs already sees it after five seconds at most.
+    server that runs already sees it within a second.
     """
     from dolmen.interfaces.cli import present
     from dolmen.services.accounts import keys
