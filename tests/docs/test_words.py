@@ -13,6 +13,7 @@ DECISIONS = ROOT / "docs" / "decisions"
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first-memory.md", "docs/how-to/clients.md"])
 def test_the_line_for_claude_code_is_the_one_that_serve_prints(page: str) -> None:
+    """C-371."""
     lines = [line.removeprefix("$ ") for line in (ROOT / page).read_text().splitlines() if "claude mcp add" in line]
     assert CLAUDE in lines
     assert [line for line in lines if "--scope user" not in line] == []

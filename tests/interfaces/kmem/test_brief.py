@@ -157,7 +157,7 @@ def anyio_backend() -> str:
 @pytest.mark.anyio
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_attaches_the_brief_and_picks_the_prompts(served: Served, era: str) -> None:
-    """C-197: the resource by both addresses; two prompts that open with recall."""
+    """C-197, C-213, C-284, C-292: the resource by both addresses; two prompts that open with recall."""
     async with Client(served.base + "/mcp/kmem", mode=era) as client:
         listed = (await client.list_resources()).resources
         assert [str(each.uri) for each in listed] == ["signpost://brief", "dolmen://brief"]

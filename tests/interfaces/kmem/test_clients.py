@@ -80,7 +80,7 @@ def result(answer: CallToolResult, *, failed: bool = False) -> dict[str, Any]:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_finds_the_seven_tools_as_documented(served: Served, era: str) -> None:
-    """Names, parameters, what is required, annotations, and what the server says at connect time."""
+    """C-285, C-288, C-330: names, parameters, what is required, annotations, and what it says at connect time."""
     async with Client(served.base + "/mcp/kmem", mode=era) as agent:
         listed = {tool.name: tool for tool in (await agent.list_tools()).tools}
         if era == "legacy":
@@ -98,7 +98,7 @@ async def test_a_client_finds_the_seven_tools_as_documented(served: Served, era:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_every_tool_answers_over_http(served: Served, era: str) -> None:
-    """C-336: `content` and `structuredContent` hold the same object; a refusal is a result (C-337)."""
+    """C-191: `content` and `structuredContent` hold the same object; a refusal is a result (C-343)."""
     async with keyed(served, era=era) as agent:
         note = {"content": "We use cookies, not JWT.", "kind": "decision", "title": "Auth", "folder": "backend"}
         made = result(await agent.call_tool("remember", note))

@@ -67,7 +67,7 @@ def test_links_are_kept_before_their_target_and_attach_when_it_is_written(agent:
 
 
 def test_a_note_that_replaces_a_live_one_waits_and_then_supersedes_every_claim(agent: Agent) -> None:
-    """C-141, C-96."""
+    """C-141, C-96, C-132, C-177."""
     old = agent.note("Storage is Postgres.\n\nBackups run nightly.", "decision", title="Storage")
     queued = agent.do("remember", content="Storage is SQLite.", kind="decision", title="New storage", supersedes=old)
     assert policy(queued) == ("queued", "conflicts", "on")
@@ -148,7 +148,7 @@ def test_a_statement_of_another_toolset_is_read_and_marked_by_its_ref(agent: Age
 
 # --------------------------------------------------------------------------------------------------------------- browse
 def test_browse_shows_folders_and_titles_and_never_text(agent: Agent) -> None:
-    """C-237."""
+    """C-237, C-47."""
     agent.note("Deep words.", title="Deep", folder="a/b/c")
     agent.note("Top words.", title="Top")
     agent.note("Words of a.", title="In a", folder="a")
@@ -297,7 +297,7 @@ def test_a_whole_note_replaced_blindly_waits(agent: Agent) -> None:
 
 
 def test_a_deletion_waits_and_leaves_its_reason_forever(agent: Agent) -> None:
-    """C-100, C-141."""
+    """C-100, C-133, C-141."""
     ref = agent.note("Old words.", title="Old")
     queued = agent.do("edit", ref=ref, op="delete_note", reason="superseded by the wiki")
     assert policy(queued) == ("queued", "conflicts", "on")
@@ -309,7 +309,7 @@ def test_a_deletion_waits_and_leaves_its_reason_forever(agent: Agent) -> None:
 
 
 def test_a_session_retracts_what_it_wrote_until_somebody_relies_on_it(agent: Agent) -> None:
-    """C-100: in write mode at once; nobody else's, and nothing that carries a trust decision."""
+    """C-100, C-133: in write mode at once; nobody else's, and nothing that carries a trust decision."""
     ref = agent.note("A guess.", title="Guess")
     other = agent.as_(connection="key-9")
     assert other.refused("edit", ref=ref, op="retract", reason="not mine")["code"] == "forbidden"
@@ -398,6 +398,15 @@ def test_a_superseded_claim_leaves_the_answers_and_comes_back(agent: Agent) -> N
 
 
 # ----------------------------------------------------------------------------------------------------------------- link
+def test_an_edge_that_was_written_by_hand_is_the_same_edge(agent: Agent) -> None:
+    """C-248, C-364: the line is the edge, whoever writes it and in whichever editor."""
+    agent.note("Auth words.\n\n- depends_on [[Session store]]\n", title="Auth")
+    agent.note("Store words.", title="Session store")
+    edge = {"from": "auth", "rel_type": "depends_on", "to": "session-store"}
+    assert agent.do("link", **edge)["outcome"] == "unchanged"
+    assert agent.read("auth")["markdown"].count("depends_on") == 1
+
+
 def test_link_writes_the_edge_into_the_note_once(agent: Agent) -> None:
     """C-245, C-246."""
     agent.note("Auth words.", title="Auth", folder="backend")

@@ -16,7 +16,7 @@ AUTH = "## Session handling\n\n- [decision] We chose session cookies over JWT, b
 
 
 def test_a_pack_has_the_documents_fields(agent: Agent) -> None:
-    """C-189, C-74, C-134."""
+    """C-189, C-74, C-134, C-193."""
     permalink = agent.note(AUTH, "decision", title="Auth decision", folder="backend", links=["backend/session-store"])
     agent.note("Sessions live in Redis.", title="Session store", folder="backend")
     pack = agent.do("recall", query="why did we choose session cookies?", budget_tokens=3000)
@@ -55,7 +55,7 @@ def test_the_version_tells_that_a_cited_note_moved(agent: Agent) -> None:
 
 
 def test_a_state_goes_stale_sooner_than_a_decision_and_that_than_a_convention(agent: Agent) -> None:
-    """C-72: freshness by the kind's half-life; the age counts from the last change or mark."""
+    """C-72, C-269: freshness by the kind's half-life; the age counts from the last change or mark."""
     for kind, lake in LAKES.items():
         agent.note(f"The heron rule of lake {lake}.", kind, title=kind)
     agent.house.clock.advance(30 * DAY)
@@ -64,6 +64,17 @@ def test_a_state_goes_stale_sooner_than_a_decision_and_that_than_a_convention(ag
     assert fresh["state"] < fresh["note"] < fresh["decision"] < fresh["convention"] < 1
     agent.do("verify", ref="state", state="verified")
     assert {c["kind"]: c["freshness"] for c in agent.claims("heron rule")}["state"] == 1.0
+
+
+def test_what_is_fresher_ranks_higher_where_the_words_are_the_same(agent: Agent) -> None:
+    """C-176: among statements of one kind by their age, among kinds by their half-life."""
+    agent.note("The heron rule of lake Como.", "state", title="Old state")
+    agent.note("The heron rule of lake Garda.", "convention", title="Old convention")
+    agent.house.clock.advance(120 * DAY)
+    agent.note("The heron rule of lake Iseo.", "state", title="New state")
+    found = [claim["note"] for claim in agent.claims("heron rule")]
+    assert found.index("new-state") < found.index("old-state")
+    assert found.index("old-convention") < found.index("old-state")
 
 
 def test_types_restrict_the_answer_and_note_is_everything_else(agent: Agent) -> None:
@@ -94,7 +105,7 @@ def test_include_unverified_is_taken_and_ignored(agent: Agent) -> None:
 
 
 def test_a_query_has_2000_characters_at_most_and_any_sign(agent: Agent) -> None:
-    """C-345, DESIGN rule 3."""
+    """C-175, C-342, DESIGN rule 3."""
     agent.note("Herons nest.", title="Herons")
     assert agent.do("recall", query='"heron* AND (NEAR) 🦩 \x00 herons')["claims"]
     assert agent.refused("recall", query="h" * 2001)["code"] == "too-large"

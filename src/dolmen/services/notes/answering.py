@@ -23,6 +23,8 @@ from dolmen.store.contract import Tx
 
 NOTHING = "Nothing here answers this."
 _NEAR = "No sure answer: what follows is only near the question."
+_LIFT = 0.02
+"""How much worse the words of a fresh statement may answer than those of one that has long gone stale."""
 _BAND = 0.05
 """Scores that lie no further apart count as equally good: there the marks of those who checked decide."""
 _SURE = 0.5
@@ -99,7 +101,7 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
     found = recall(rt, actor, replace(request, budget_tokens=None, limit=LIMIT))
     with rt.read(actor) as tx:
         verification = policy_in(tx, actor.vault).verification
-        ranked = sorted(found.claims, key=lambda claim: _order(claim, verification))
+        ranked = sorted(found.claims, key=lambda claim: _order(claim, tx.now, verification))
         work = _Checking(tx, actor.vault, verification)
         claims = work.claims(ranked)
         conflicts = work.conflicts(found.conflicts)
@@ -125,11 +127,15 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
     )
 
 
-def _order(claim: Claim, verification: bool) -> tuple[float, ...]:
-    """Best first. Where marks count, those of nearly the same score go by what somebody checked (C-145)."""
-    if not verification:
-        return (-round(claim.score, 4), -claim.created_at)
-    return (-(claim.score // _BAND), -_RANK.get(claim.verification, 2), -claim.score)
+def _order(claim: Claim, now: int, verification: bool) -> tuple[float, ...]:
+    """Best first. Of those that answer nearly as well, what somebody checked comes first where marks count (C-145);
+    what can rather be expected to hold still is lifted a little (C-176)."""
+    memory = claim.memory
+    fresh = 1.0 if memory is None else freshness(memory.kind, now - memory.updated_at)
+    lifted = claim.score + _LIFT * round(fresh, 1)
+    checked = _RANK.get(claim.verification, 2) if verification else 0
+    band = lifted // _BAND if verification else 0
+    return (-band, -checked, -round(lifted, 4), -claim.created_at)
 
 
 def _gaps(found: Pack) -> tuple[str, ...]:

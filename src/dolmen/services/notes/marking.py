@@ -9,7 +9,7 @@ from typing import Literal
 from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import VERIFICATIONS, Memory, Verification
-from dolmen.domain.note import address, key, target_name
+from dolmen.domain.note import Note, address, key, target_name
 from dolmen.domain.values import Actor
 from dolmen.services import checking
 from dolmen.services.edit import verify_in
@@ -22,7 +22,7 @@ from dolmen.services.requests import Linked, Verified
 from dolmen.services.requests.notes import NoteEdit
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import ref_id
-from dolmen.store.contract import Tx
+from dolmen.store.contract import NoteLine, Tx
 
 SUPERSEDED = "superseded"
 STATES = (*VERIFICATIONS, SUPERSEDED)
@@ -116,7 +116,10 @@ def link_notes(rt: Runtime, actor: Actor, source: str, rel: str, to: str) -> Lin
         block = name.partition("#")[2]
         as_written = name if target is None else target.permalink + (f"#{block}" if block else "")
         end = name if target is None else address(target.permalink, block or None)
-        if _linked(tx, here.note.vault, list(standing_of(tx, here.note).values()), rel, {name, as_written}):
+        edges = _ends(tx, here.note, rel)
+        if edges & {link_target(name), link_target(as_written), key(name), key(as_written)} or (
+            target is not None and _leads_to(tx, here.note, edges, target, block)
+        ):
             return Linked("unchanged", here.ref, rel, end, target is not None)
         request = checked_edit(NoteEdit(here.ref, "append", f"- {rel} [[{as_written}]]"))
         done = edit_in(tx, actor, here, request)
@@ -124,9 +127,14 @@ def link_notes(rt: Runtime, actor: Actor, source: str, rel: str, to: str) -> Lin
         return Linked(outcome, here.ref, rel, end, target is not None, done.proposal, done.because)
 
 
-def _linked(tx: Tx, vault: str, memories: Sequence[Memory], rel: str, names: set[str]) -> bool:
-    targets = {link_target(name) for name in names} | {key(name) for name in names}
-    ids = [memory.id for memory in memories]
-    if not ids:
-        return False
-    return any(e.source in ids and e.rel == rel and e.target in targets for e in tx.links.around(vault, ids))
+def _ends(tx: Tx, note: Note, rel: str) -> set[str]:
+    """The names that a note's lines of this relation lead to."""
+    ids = [memory.id for memory in standing_of(tx, note).values()]
+    edges = tx.links.around(note.vault, ids) if ids else []
+    return {edge.target for edge in edges if edge.source in ids and edge.rel == rel}
+
+
+def _leads_to(tx: Tx, note: Note, names: set[str], target: NoteLine, block: str) -> bool:
+    """Whether one of the names is another one of the target: a title, a former address, the last part of an address."""
+    found = resolve(tx, note.vault, sorted(names), note.folder)
+    return any(line.id == target.id and name.partition("#")[2] == block for name, line in found.items())
