@@ -198,7 +198,7 @@ def test_a_server_that_does_not_answer_costs_a_session_two_seconds_at_most(
 
 
 def test_secrets_are_gone_before_anything_is_written(served: Served, hooked: Hooked, shop: Path) -> None:
-    """C-219, C-222, B181: neither the log nor the spool nor the server sees them; files are this user's alone."""
+    """C-219, C-222, B181, B182: neither the log nor the spool nor the server sees them; files are this user's alone."""
     hooked.url, url = f"http://127.0.0.1:{unused_port()}/mcp", hooked.url
     work(hooked, shop, "s1", f"Use the token {SECRET} for the release", "x" * 1990 + f" {SECRET}")
     end(hooked, shop)

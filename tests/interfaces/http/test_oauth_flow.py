@@ -309,6 +309,18 @@ def test_the_page_offers_no_writing_while_agent_writes_are_off(town: Town) -> No
     assert "code" in told(town.answer(request, mode="suggest"))
 
 
+def test_what_a_client_calls_itself_is_shown_and_never_run(town: Town) -> None:
+    """B189: every field is escaped, whoever filled it in."""
+    town.enter()
+    evil = "<img src=x onerror=alert(1)>"
+    client = town.register(client_name=evil)
+    page = town.get(town.request(client))
+    assert evil not in page.text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page.text
+    form = {"token": hidden(page, "token"), "agent": evil, "project": evil, "toolset": evil, "mode": evil, "days": evil}
+    assert evil not in town.post(town.request(client), {**form, "answer": "allow"}).text
+
+
 def test_a_browser_does_nothing_with_a_page_but_show_it(town: Town) -> None:
     town.enter()
     page = town.get(town.request(town.register()))
