@@ -13,8 +13,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx2
 import pytest
 
+from dolmen.domain.values import Bounds
 from dolmen.services import passwords, people
 from dolmen.services.accounts import keys, revoke
+from dolmen.services.bounds import limit_key
 from dolmen.services.policy import set_policy
 from tests.interfaces.conftest import Serve, Served, rpc
 
@@ -307,6 +309,31 @@ def test_the_page_offers_no_writing_while_agent_writes_are_off(town: Town) -> No
     assert refused.status_code == 403
     assert "agent_writes on" in refused.text
     assert "code" in told(town.answer(request, mode="suggest"))
+
+
+def test_the_page_says_what_becomes_of_writes_under_the_vaults_policy(town: Town) -> None:
+    """C-141."""
+    town.enter()
+    request = town.request(town.register())
+    assert "holds at once" in town.get(request).text
+    set_policy(town.served.rt, town.served.owner(), "write_policy", "review")
+    page = town.get(request).text
+    assert "holds at once" not in page
+    assert "that is the policy of this memory" in page
+
+
+def test_the_limits_and_the_policy_of_a_client_that_signed_in_can_be_set_too(town: Town) -> None:
+    """C-342: it is a connection like any other."""
+    town.enter()
+    token = town.tokens(town.register(), mode="write", toolset="kmem")["access_token"]
+    [connection] = keys(town.served.rt, town.served.owner())
+    limit_key(town.served.rt, town.served.owner(), connection.id, Bounds(per_minute=2), "review")
+    write = rpc("tools/call", name="remember", arguments={"content": "Herons.", "kind": "note"})
+    said = town.served.post(write, authorization=f"Bearer {token}").json()["result"]["structuredContent"]
+    assert (said["outcome"], said["write_policy"]) == ("queued", "review")
+    assert [town.call(token).status_code for _ in range(2)] == [200, 429]
+    limit_key(town.served.rt, town.served.owner(), connection.id, Bounds())
+    assert town.call(token).status_code == 200
 
 
 def test_what_a_client_calls_itself_is_shown_and_never_run(town: Town) -> None:

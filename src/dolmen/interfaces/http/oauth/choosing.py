@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from anyio import to_thread
@@ -13,7 +13,7 @@ from starlette.responses import Response
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name
 from dolmen.domain.oauth import Client, host_of, is_loopback, mode_of
-from dolmen.domain.values import DAY, SERVED, Mode, Toolset
+from dolmen.domain.values import DAY, SERVED, Actor, Mode, Toolset
 from dolmen.interfaces.http.responses import STATUS
 from dolmen.interfaces.http.web.browser import form_token
 from dolmen.interfaces.http.web.entering import Entering
@@ -21,7 +21,7 @@ from dolmen.interfaces.http.web.language import preferred, words
 from dolmen.interfaces.http.web.pages import page
 from dolmen.services.oauth import Consent
 from dolmen.services.people import SignedIn
-from dolmen.services.policy import policy_of
+from dolmen.services.policy import VaultPolicy, policy_of
 from dolmen.services.vaults import own_vaults
 
 KNOWN_HOSTS = frozenset(
@@ -95,8 +95,8 @@ class Form:
         say = words(preferred(request.headers.get("accept-language", "")))
         said = say["error.csrf"] if csrf else f"{problem.message} {problem.fix}" if problem else ""
         chosen = wish.proposed() if chosen is None else chosen
-        agent_writes = (await to_thread.run_sync(policy_of, self.entering.rt, here.actor)).agent_writes
-        vaults = await to_thread.run_sync(own_vaults, self.entering.rt, here.actor)
+        vaults, policies = await to_thread.run_sync(self._vaults, here.actor)
+        agent_writes = any(policy.agent_writes for policy in policies)
         offered = _MODES[: _MODES.index(wish.widest) + 1]
         values = {
             "client": wish.client.name or say["consent.unnamed"],
@@ -107,6 +107,7 @@ class Form:
             "document": wish.client.id if wish.client.id.startswith("https://") else "",
             "offered": offered if agent_writes else tuple(mode for mode in offered if mode != "write"),
             "agent_writes": agent_writes,
+            "reviewed": all(policy.write_policy == "review" for policy in policies),
             "toolsets": SERVED,
             "vaults": vaults,
             "chosen": {
@@ -122,6 +123,11 @@ class Form:
         }
         status = 403 if csrf else STATUS[problem.code] if problem else 200
         return page(request, "consent", values, base=self.base, status=status, leads_to=wish.redirect)
+
+    def _vaults(self, actor: Actor) -> tuple[list[tuple[str, str]], list[VaultPolicy]]:
+        """The vaults that a person can let the client into, and what each says of agents' writes. Blocking."""
+        vaults = list(own_vaults(self.entering.rt, actor))
+        return vaults, [policy_of(self.entering.rt, replace(actor, vault=id)) for id, _ in vaults]
 
     def chosen(self, form: Mapping[str, str]) -> Consent:
         """The choice that was sent. Blocking: it asks the store for the time.
