@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
-from dolmen.interfaces.http import quick, rest
+from dolmen.interfaces.http import openapi, quick, rest
 from dolmen.interfaces.http.body import Body
 from dolmen.interfaces.http.capability import checking
 from dolmen.interfaces.http.door import Door, agent_of, toolset_of, unauthorized
@@ -66,6 +66,7 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
         routes=[
             *(Route(path, endpoint) for path in ("/mcp", "/mcp/", "/mcp/{toolset}", "/mcp/{toolset}/")),
             *rest.routes(door, endpoint.limits),
+            *openapi.routes(options),
             *quick.routes(door, endpoint.limits, endpoint.quotas, metrics),
             *_sign_in(rt, door),
             Route("/health", surroundings.health),
