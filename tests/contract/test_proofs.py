@@ -144,6 +144,15 @@ def test_the_browsers_of_a_person_are_listed_and_ended_but_for_one(peopled: Desk
         assert tx.people.browser("c") is not None
 
 
+def test_who_is_signed_out_everywhere_is_out_of_the_first_step_too(peopled: Desk) -> None:
+    with peopled.store.write() as tx:
+        tx.proofs.add_step(STEP, "s")
+        tx.proofs.add_step(replace(STEP, kind="new-code"), "a")
+        assert tx.people.close_all("v", "m", but="a") == 0
+        assert tx.proofs.step("s", "code") is None
+        assert tx.proofs.step("a", "new-code") is not None
+
+
 def test_a_password_can_go(peopled: Desk) -> None:
     with peopled.store.write() as tx:
         assert not tx.proofs.drop_password("v", "m")

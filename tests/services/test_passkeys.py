@@ -10,9 +10,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.passkeys import base64url
-from dolmen.services import own_account, passkeys, passwords
+from dolmen.services import own_account, passkeys, passwords, second_factor
 from dolmen.services.passkeys import MOST, Answer, Site
 from dolmen.services.people import (
+    GUESSES,
     STEP_LIFE,
     SignedIn,
     Visitor,
@@ -212,6 +213,27 @@ def test_the_last_way_in_stays(house: House, here: SignedIn) -> None:
     enter_with(house, key.but(counter=2), handle)
     choose_password(house.rt, entry_link(house.rt, house.owner, "owner"), "ada", PASSWORD)
     assert sign_in(house.rt, "ada", PASSWORD, VISITOR).complete
+
+
+def test_codes_are_turned_off_without_a_password_just_after_signing_in(house: House, here: SignedIn) -> None:
+    added(house, here, Authenticator())
+    _, codes = turn_on(house, here)
+    passkeys.drop_password(house.rt, here)
+    with pytest.raises(DolmenError):
+        second_factor.turn_off(house.rt, here, "", "000000", VISITOR)
+    second_factor.turn_off(house.rt, here, "", codes[0], VISITOR)
+    assert not own_account.account(house.rt, here).codes
+
+
+def test_signing_in_with_a_passkey_gives_nobody_more_guesses_of_the_password(house: House, here: SignedIn) -> None:
+    handle = added(house, here, key := Authenticator())
+    for number in range(GUESSES):
+        with pytest.raises(DolmenError):
+            sign_in(house.rt, "ada", f"wrong {number}", Visitor(f"192.0.2.{number}"))
+    enter_with(house, key.but(counter=2), handle)
+    with pytest.raises(DolmenError) as error:
+        sign_in(house.rt, "ada", PASSWORD, VISITOR)
+    assert error.value.code == "rate-limited"
 
 
 def test_a_browser_that_has_been_open_for_long_changes_no_way_in(house: House, here: SignedIn) -> None:

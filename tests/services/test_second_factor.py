@@ -11,7 +11,7 @@ from dolmen.domain import totp
 from dolmen.domain.errors import DolmenError
 from dolmen.services import passwords, second_factor
 from dolmen.services.accounts import authenticate
-from dolmen.services.own_account import account
+from dolmen.services.own_account import account, change_password
 from dolmen.services.people import (
     GUESSES,
     LOCKED_FOR,
@@ -221,6 +221,14 @@ def test_a_new_password_by_a_link_does_not_go_around_the_codes(house: House) -> 
     entry = choose_password(house.rt, entry_link(house.rt, house.owner, "owner"), "ada", PASSWORD)
     assert not entry.complete
     assert second_factor.answer(house.rt, entry.secret, later(house, secret), VISITOR).complete
+
+
+def test_another_password_ends_what_the_old_one_began(house: House) -> None:
+    here = enter(house)
+    secret, _ = turn_on(house, here)
+    step = half(house)
+    change_password(house.rt, here, PASSWORD, "other words without sense", VISITOR)
+    assert refused(house, step, later(house, secret)).code == "gone"
 
 
 def test_the_owner_resets_them_and_nobody_else(house: House) -> None:

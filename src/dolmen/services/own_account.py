@@ -10,7 +10,7 @@ from dolmen.domain.access import Connection
 from dolmen.domain.errors import not_found
 from dolmen.services import passwords
 from dolmen.services.checking import tidied
-from dolmen.services.people import LONGEST, SignedIn, Visitor, prove
+from dolmen.services.people import IDLE, LONGEST, SignedIn, Visitor, prove
 from dolmen.services.recording import audit
 from dolmen.services.second_factor import is_fresh
 from dolmen.store.contract import Passkey
@@ -58,7 +58,7 @@ def account(rt: Runtime, here: SignedIn) -> Account:
             browsers=[
                 BrowserLine(_public(hash), each.device, each.created_at, each.seen_at, hash == here.session)
                 for hash, each in tx.people.browsers(vault, person)
-                if tx.now - each.created_at < LONGEST
+                if tx.now - each.created_at < LONGEST and tx.now - each.seen_at < IDLE
             ],
             connections=[
                 each

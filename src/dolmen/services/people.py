@@ -308,6 +308,7 @@ def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
 def let_in(tx: Tx, person: Person, visitor: Visitor) -> Entry:
     """After the right password: signed in, or asked for a one-time code. Guesses go on being counted until then."""
     if tx.people.secret(person.vault, person.id, "totp") is None:
+        guessed_right(tx, person.login or "", visitor)
         return open_browser(tx, person, visitor)
     secret = secrets.token_urlsafe(32)
     tx.proofs.add_step(Step("code", person.vault, person.id, "", tx.now + STEP_LIFE), hashed(secret))
@@ -318,7 +319,6 @@ def open_browser(tx: Tx, person: Person, visitor: Visitor) -> Entry:
     """Signs a browser in, under a secret that nobody knew before."""
     secret = secrets.token_urlsafe(32)
     _trim(tx)
-    guessed_right(tx, person.login or "", visitor)
     if visitor.instead:
         tx.people.close(hashed(visitor.instead))
     tx.people.open(Browser(person.vault, person.id, tx.now, tx.now, visitor.device[:100]), hashed(secret))

@@ -16,6 +16,7 @@ from dolmen.services.people import (
     SignedIn,
     Visitor,
     count_guess,
+    guessed_right,
     open_browser,
     prove,
 )
@@ -125,6 +126,7 @@ def answer(rt: Runtime, step: str, code: str, visitor: Visitor) -> Entry:
         count_guess(tx, person.login or "", visitor)
         wrong = _take(tx, person, code)
         if not wrong and tx.proofs.take_step(hashed(step), "code") is not None:
+            guessed_right(tx, person.login or "", visitor)
             return open_browser(tx, person, visitor)
     raise refused(
         "unauthorized",
@@ -155,12 +157,18 @@ def renew_recovery(rt: Runtime, here: SignedIn, code: str, visitor: Visitor) -> 
 
 
 def turn_off(rt: Runtime, here: SignedIn, password: str, code: str, visitor: Visitor) -> None:
-    """No codes any more. Takes both proofs, so that neither a stolen password nor an open browser is enough.
+    """No codes any more. Takes both proofs, so that neither a stolen password nor an open browser is enough; of people
+    who have passkeys alone, a code just after signing in with one.
 
     Raises:
         DolmenError: `forbidden`; `conflict` while codes are off; `rate-limited`.
     """
-    prove(rt, here, password, visitor)
+    with rt.store.read() as tx:
+        passwordless = tx.people.secret(here.person.vault, here.person.id, "password") is None
+        if passwordless:
+            require_fresh(tx, here)
+    if not passwordless:
+        prove(rt, here, password, visitor)
     _check(rt, here, code, visitor)
     with rt.store.write() as tx:
         tx.proofs.drop_codes(here.person.vault, here.person.id)

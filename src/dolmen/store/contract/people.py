@@ -92,7 +92,8 @@ class People(Protocol):
         """Signs a browser out."""
 
     def close_all(self, vault: str, id: str, *, but: str = "") -> int:
-        """Signs a person out everywhere, but for one browser if its hash is given; returns of how many browsers."""
+        """Signs a person out everywhere, but for one browser if its hash is given; returns of how many browsers. Those
+        that still have to bring a code are out too."""
 
     def add_link(self, link: EntryLink, secret_hash: str) -> None:
         """A person has one link at a time: earlier ones are gone."""

@@ -86,6 +86,10 @@ WHERE vault_id = :vault AND person_id = :id ORDER BY seen_at DESC, secret_hash;
 -- A person is signed out everywhere, but for one browser at most.
 DELETE FROM browser_session WHERE vault_id = :vault AND person_id = :id AND secret_hash <> :but;
 
+-- name: drop_half
+-- Nor is a person between two steps of signing in any more.
+DELETE FROM sign_in_step WHERE vault_id = :vault AND person_id = :id AND kind = 'code';
+
 -- name: drop_browsers
 -- A person is signed out everywhere.
 DELETE FROM browser_session WHERE vault_id = :vault AND person_id = :id;

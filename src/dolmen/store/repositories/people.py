@@ -90,6 +90,7 @@ class PeopleRepository:
         return [(str(row[0]), Browser(*row[1:])) for row in rows]
 
     def close_all(self, vault: str, id: str, *, but: str = "") -> int:
+        self._session.run(self._sql["drop_half"], {"vault": vault, "id": id})
         return self._session.run(self._sql["close_all"], {"vault": vault, "id": id, "but": but})
 
     # ---------------------------------------------------------------------------------------------------------- links
