@@ -272,3 +272,21 @@ def test_a_run_may_end_at_any_step_and_the_next_one_makes_it_whole(
         for id in left.sources():
             left.edit(id, "delete_note", reason="done", actor=pair.house.owner)
     assert ends >= (30 if engine == "sqlite" else 8)
+
+
+def test_an_edit_back_to_an_earlier_version_outlives_a_killed_run(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair.put("a.md", "One.\n")
+    pair.sync()
+    pair.edit("a", "append", "The agent goes on.")
+    pair.sync()
+    pair.put("a.md", "One.\n")
+    fate = Fate(pair, 3, pair.root.parent / "after")  # what is about to be written is on the disk, the note is not
+    with monkeypatch.context() as patched:
+        mortal(fate, patched)
+        with pytest.raises(Killed):
+            pair.sync()
+    assert "goes on" in pair.note("a").text
+    left = Pair(pair.house, fate.place)
+    assert left.sync().done == [("change", "a.md")]
+    assert left.text("a.md") == "One.\n"
+    left.agree()

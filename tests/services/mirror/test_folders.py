@@ -291,6 +291,24 @@ def test_a_second_folder_of_the_same_vault_doubles_nothing(pair: Pair, tmp_path:
     empty.agree()
 
 
+def test_a_file_that_a_branch_brings_back_brings_its_note_back(pair: Pair) -> None:
+    for name in "abcdef":
+        pair.put(f"{name}.md", f"Words of {name}.\n")
+    pair.sync()
+    git(pair.root, "init", "-q")
+    git(pair.root, "add", "-A")
+    git(pair.root, "commit", "-q", "-m", "x")
+    git(pair.root, "branch", "main-too")
+    git(pair.root, "rm", "-q", "a.md")
+    git(pair.root, "commit", "-q", "-m", "y")
+    id = pair.note("a").note.id
+    assert pair.sync().done == [("retract", "a.md")]
+    git(pair.root, "checkout", "-q", "-f", "main-too")
+    assert pair.sync().done == [("restore", "a.md")]
+    assert pair.note("a").note.id == id
+    pair.agree()
+
+
 def test_a_folder_whose_notes_were_imported_before_is_taken_over(pair: Pair) -> None:
     from dolmen.services.notes.files import NoteFile, take_file
 
@@ -335,6 +353,13 @@ def test_while_watching_a_file_that_is_being_written_is_left_for_later(pair: Pai
         pair.put("b.md", "Two.\n")
         assert mirror.step().done == [("create", "b.md")]
         assert mirror.step().done == [("retract", "a.md")]
+        (pair.root / "b.md").rename(pair.root / "c.md")
+        mirror.clock = lambda: (pair.root / "c.md").stat().st_mtime_ns + 100_000_000
+        for number in range(3):  # somebody goes on typing under the new name
+            pair.put("c.md", f"Two.\n\nThree.\n\nWord {number}.\n")
+            assert mirror.step().done == []
+        mirror.clock = lambda: time.time_ns() + 5_000_000_000
+        assert {what for what, _ in mirror.step().done} == {"rename", "change"}
 
 
 def test_a_file_that_changes_between_look_and_write_is_not_written_over(

@@ -58,7 +58,7 @@ class Acting:
         for action in actions:
             entry = action.entry if action.entry.id else action.entry.but(id=next(ids))
             if action.kind in ("create", "change", "restore"):
-                self.state.put(entry.but(next=action.file, seen=action.file, mark=None))
+                self.state.put(_announced(action, entry, action.file))
             elif action.kind == "add":
                 self.state.put(entry)
             out.append(Action(action.kind, entry, action.found, action.file, action.note, action.text, action.standing))
@@ -158,7 +158,7 @@ class Acting:
         self._text(action)
         entry = self._entry(action)
         merged = content_sha(action.text)
-        self.state.put(entry.but(next=merged, seen=action.file, mark=None))
+        self.state.put(_announced(action, entry, merged))
         self.state.flush()
         note = self.vault.change(entry.id, action.text, action.note)
         if note.sha != merged:
@@ -218,3 +218,9 @@ _DO: Mapping[Kind, Callable[[Acting, Action], None]] = {
     "add": Acting._add,
     "remove": Acting._remove,
 }
+
+
+def _announced(action: Action, entry: Entry, next: str) -> Entry:
+    """The entry while the note is being written: arrived is what stands in a version after the one that there is."""
+    version = 0 if action.standing is None else action.standing.version
+    return entry.but(next=next, seen=action.file, mark=None, version=version, changed_at=0)

@@ -71,6 +71,8 @@ class Planner:
     _tracked: dict[str, Entry] = field(default_factory=dict)
     _renamed: set[str] = field(default_factory=set)
     _planned: set[str] = field(default_factory=set)
+    _restless: bool = False
+    """A new file is still being written: it may be one that seems to be gone."""
 
     def plan(self) -> Plan:
         self._tracked = dict(self.state.entries)
@@ -108,6 +110,7 @@ class Planner:
         fresh = [self.scan.files[path] for path in self.scan.files.keys() - known.keys()]
         missing = [entry for path, entry in known.items() if entry.file and path not in self.scan.files]
         fresh.sort(key=lambda found: found.path)
+        self._restless = not all(map(self.steady, fresh))
         moved = renames(missing, fresh, self.state.shared, self._text, self._before)
         for id, found in moved.items():
             before = self._tracked[id]
@@ -154,7 +157,7 @@ class Planner:
             self._add(entry, now)
             return
         self.done.missing.add(entry.id)
-        if self.missed is not None and entry.id not in self.missed:
+        if self._restless or (self.missed is not None and entry.id not in self.missed):
             self.done.later.append(entry.path)
         elif (entry.version, entry.changed_at) == (now.version, now.changed_at):
             self._act("retract", entry, note=entry.base)
@@ -203,7 +206,7 @@ class Planner:
 
     def _arrived(self, entry: Entry, file: str, note: NoteState) -> Entry:
         """The entry after a run that was killed: what it was writing got there, or did not."""
-        if entry.next and self.vault.source(entry.id, entry.next) is not None:
+        if entry.next and self.vault.source(entry.id, entry.next, after=entry.version) is not None:
             if entry.next == entry.seen:
                 return entry.but(file=entry.next, base=entry.next, next="")
             if file == entry.seen:  # both versions are in what the note says
@@ -251,8 +254,10 @@ class Planner:
             self.done.passed[found.path] = "its note was purged, and it says something else now: rename it to keep it"
 
     def _buried(self, entry: Entry, found: Found, file: str) -> None:
-        """The note was deleted. A file that says nothing new goes too."""
-        if file == entry.file or self.vault.source(entry.id, file) is not None:
+        """The note was deleted. A file that says nothing new goes too, unless somebody put it there since: then the
+        note comes back. In a folder that is looked at for the first time, a file may just be old."""
+        old = not self.state.entries and self.vault.source(entry.id, file) is not None
+        if file == entry.file or old:
             self._act("remove", entry, found, file=file)
         else:
             self._act("restore", entry, found, file=file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from dolmen.client.mirror.names import same_name
 from dolmen.client.mirror.scanning import Found
 from dolmen.client.mirror.state import Entry
 from dolmen.domain.note import content_sha, name_of
@@ -13,7 +14,8 @@ from dolmen.domain.text import trigram_similarity
 _EMPTY = content_sha("")
 _COMPARED = 400
 """Pairs of files that are compared by what they say."""
-_ALIKE = 0.6
+_ALIKE, _SURE = 0.6, 0.3
+"""How alike two texts have to be; less where the file system holds them as one file."""
 _CHARACTERS = 2_000
 
 Text = Callable[[Found], str | None]
@@ -37,7 +39,7 @@ def renames(
         return {}
     work = _Matching({entry.id: entry for entry in missing}, {found.path: found for found in fresh}, {})
     for found in fresh:
-        if (id := shared.get(found.path)) in work.missing and id is not None:
+        if (id := shared.get(same_name(found.path))) is not None and id in work.missing:
             work.take(id, found)
     words = {found.path: said for found in work.fresh.values() if (said := text(found)) is not None}
     work.same_words({path: content_sha(said) for path, said in words.items()})
@@ -80,9 +82,9 @@ class _Matching:
             if not (said := before(entry)):
                 continue
             for found in self.fresh.values():
-                now = words.get(found.path)
-                if now and (likeness := _likeness(said, now)) >= _ALIKE:
-                    pairs.append((_same_number(entry, found), likeness, entry.id, found))
+                now, same = words.get(found.path), _same_number(entry, found)
+                if now and (likeness := _likeness(said, now)) >= (_SURE if same else _ALIKE):
+                    pairs.append((same, likeness, entry.id, found))
         for _, _, id, found in sorted(pairs, key=lambda pair: pair[:3], reverse=True):
             if id in self.missing and found.path in self.fresh:
                 self.take(id, found)
@@ -95,6 +97,6 @@ def _same_number(entry: Entry, found: Found) -> bool:
 
 def _likeness(one: str, other: str) -> float:
     """From 0 to 1: how many lines are the same, or how near their beginnings are."""
-    a, b = Counter(one.split("\n")), Counter(other.split("\n"))
-    lines = 2 * (a & b).total() / (a.total() + b.total())
+    a, b = (Counter(filter(None, map(str.strip, text.split("\n")))) for text in (one, other))
+    lines = 2 * (a & b).total() / max(1, a.total() + b.total())
     return max(lines, trigram_similarity(one[:_CHARACTERS], other[:_CHARACTERS]))

@@ -21,8 +21,8 @@ class Vault(Protocol):
     def read(self, id: str) -> NoteState | None:
         """A note, live or not; None when it was purged, or never here."""
 
-    def source(self, id: str, sha: str) -> str | None:
-        """What a note said in the version with that sha; None when it never did."""
+    def source(self, id: str, sha: str, after: int = 0) -> str | None:
+        """What a note said in the version with that sha; None when it never did, or not `after` that version."""
 
     def new_ids(self, count: int) -> Sequence[str]: ...
 

@@ -63,14 +63,15 @@ class Mirroring:
             note = tx.notes.get(self.actor.vault, id)
         return None if note is None else _state(note)
 
-    def source(self, id: str, sha: str) -> str | None:
-        """What the note said in the version with that sha; None when it never did."""
+    def source(self, id: str, sha: str, after: int = 0) -> str | None:
+        """What the note said in the version with that sha; None when it never did, or not `after` that version."""
         with self.rt.read(self.actor) as tx:
             note = tx.notes.get(self.actor.vault, id)
-            if note is None or note.sha == sha:
-                return None if note is None else note.source
-            past = tx.notes.revisions(self.actor.vault, id)
-        return next((each.note.source for each in reversed(past) if each.note.sha == sha), None)
+            if note is None:
+                return None
+            past = tx.notes.revisions(self.actor.vault, id) if note.sha != sha else []
+        versions = [note, *(each.note for each in reversed(past))]
+        return next((each.source for each in versions if each.version > after and each.sha == sha), None)
 
     def new_ids(self, count: int) -> list[str]:
         with self.rt.read(self.actor) as tx:
