@@ -19,7 +19,9 @@ from dolmen.domain.code import CodeRef
 from dolmen.domain.errors import MEANINGS
 from dolmen.domain.memory import Case, Link, Memory, Revision
 from dolmen.domain.note import Note, NoteRevision
+from dolmen.domain.operations import ANYBODY, OPERATIONS, PERSONS, PRESET_FAMILIES
 from dolmen.domain.proposal import Proposal
+from dolmen.domain.values import PRESETS, SERVED
 from dolmen.interfaces.cli.exits import BY_CODE
 from dolmen.interfaces.cli.exits import MEANINGS as EXIT_MEANINGS
 from dolmen.interfaces.cli.main import cli
@@ -149,6 +151,37 @@ def errors() -> str:
             standard error.
             """),
             table(("code", "meaning", "HTTP", "exit code"), rows),
+        ]
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- permissions
+def permissions() -> str:
+    served = {name: each for name, each in OPERATIONS.items() if name.partition(".")[0] in SERVED or "." not in name}
+    modes = ("read", "suggest", "write", "admin")
+    first = {"read": 0, "write": 1, "admin": 3}
+    rows = (
+        [
+            f"`{name}`",
+            *("yes" if n >= first[each.need] else "" for n, _ in enumerate(modes)),
+            *("yes" if each.family in PRESET_FAMILIES[preset] else "" for preset in PRESETS),
+        ]
+        for name, each in served.items()
+    )
+    return "\n\n".join(
+        [
+            "# Permissions",
+            _prose("""
+            Every operation of every door, and which connections may use it. What is in no table is refused. The mode
+            says what a connection may do at most; in `suggest`, and wherever the vault's policy says so, a write waits
+            for a person. A preset narrows the mode further: of a key (`dolmen key create --preset`), or of one request
+            (`X-Memento-Mode`). A preset's tools are the only ones that `tools/list` shows.
+            """),
+            table(("operation", *modes, *(f"preset {preset}" for preset in PRESETS)), rows),
+            "## Without a credential",
+            table(("address", "why"), ([f"`{name}`", why] for name, why in ANYBODY.items())),
+            "## Pages of people who are signed in",
+            table(("address",), ([f"`{name}`"] for name in sorted(PERSONS))),
         ]
     )
 
@@ -404,6 +437,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings,
     "reference/cli.md": command_line,
     "reference/errors.md": errors,
+    "reference/permissions.md": permissions,
     "reference/tools.md": tools,
     "reference/export.md": export,
     "reference/kenfold.md": kenfolds,

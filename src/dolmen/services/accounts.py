@@ -139,6 +139,10 @@ def create_key(
         raise DolmenError("invalid-argument", "The agent has no name.", "Name it: `claude-code`, `codex`, …")
     if len(label) > 200:
         raise DolmenError("invalid-argument", "The label is longer than 200 characters.", "Shorten it.")
+    if actor.keys:
+        raise DolmenError(
+            "forbidden", "A key that is kept apart makes no keys.", "Leave it to the owner: `dolmen key create`."
+        )
     if private and (apart or groups):
         raise DolmenError(
             "invalid-argument",

@@ -13,8 +13,9 @@ from starlette.types import Scope
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import agent_name, normalize_project
+from dolmen.domain.operations import narrowed
 from dolmen.domain.secrets import redact
-from dolmen.domain.values import USER_SCOPE, Actor
+from dolmen.domain.values import PRESETS, USER_SCOPE, Actor, Preset
 from dolmen.interfaces.http.hosts import HostPolicy, is_loopback, keyless
 from dolmen.interfaces.http.limits import Limits, refused
 from dolmen.interfaces.http.oauth.metadata import challenge
@@ -30,6 +31,9 @@ KMEM = "/mcp/kmem"
 _REALM = 'Bearer realm="kmem"'
 PROJECT_HEADER, AGENT_HEADER = "dolmen-project", "dolmen-agent"
 """What a client may say about itself. A key's own agent name stands whatever the header says."""
+
+PRESET_HEADER = "x-memento-mode"
+"""Narrows what this request may do to a preset (C-303)."""
 
 _FORWARDED = ("forwarded", "x-forwarded-", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip")
 """How the headers begin with which a proxy says that the request is not its own."""
@@ -117,6 +121,8 @@ class Door:
             raise because(unauthorized(self._why(headers), self.options.base), "no-key")
         if self.options.read_only:
             actor = replace(actor, mode="read")
+        if asked := headers.get(PRESET_HEADER, "").strip():
+            actor = replace(actor, preset=_preset(actor, asked))
         project = headers.get(PROJECT_HEADER) or parse_qs(query).get("project", [""])[0]
         return _in_project(actor, project) if project.strip() else actor
 
@@ -209,6 +215,15 @@ def _bearer(credential: str) -> str:
     if scheme.lower() != "bearer" or not token.strip():
         raise because(unauthorized("The Authorization header holds no bearer token."), "no-bearer")
     return token.strip()
+
+
+def _preset(actor: Actor, asked: str) -> Preset:
+    preset = next((each for each in PRESETS if each == asked), None)
+    if preset is None:
+        raise DolmenError(
+            "invalid-argument", f"There is no preset {asked[:40]!r}.", f"Use one of {', '.join(PRESETS)}."
+        )
+    return narrowed(actor, preset)
 
 
 def _in_project(actor: Actor, project: str) -> Actor:

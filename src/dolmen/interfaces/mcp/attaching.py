@@ -10,6 +10,7 @@ import anyio
 import anyio.to_thread
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.operations import RESOURCES, permit
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import clock, sdk
 from dolmen.interfaces.mcp.dispatch import internal
@@ -59,6 +60,7 @@ def _resources(
 def _read(rt: Runtime, actor: Actor, resource: Resource) -> str:
     """The document, with an audit row; a failure in the protocol's own form, since a resource has no other."""
     try:
+        permit(actor, RESOURCES)
         text = resource.read(rt, actor)
     except DolmenError as error:
         raise sdk.MCPError(code=sdk.INVALID_REQUEST, message=f"{error.message} {error.fix}".strip()) from error

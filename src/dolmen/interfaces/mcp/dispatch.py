@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol
 
-from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.operations import permit
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import clock
 from dolmen.interfaces.mcp.arguments import understand
@@ -76,7 +76,7 @@ def call(
     watch = watch or Unwatched()
     started = perf_counter()
     try:
-        require(actor, tool.need)
+        permit(actor, f"{tool.toolset}.{tool.name}")
         watch.admit(actor, tool)
         args, notes = understand(tool, given)
         if tool.need != "read":

@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from dolmen import __version__
 from dolmen.domain.identity import agent_name, session_id
+from dolmen.domain.operations import within_preset
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import sdk
 from dolmen.interfaces.mcp.attaching import attached
@@ -45,12 +46,16 @@ def build(
 
     `greeted` is called whenever the tools are listed or called: the handshake is over, slow preparations may begin.
     """
-    listed = sdk.ListToolsResult(tools=[_tool(wire) for wire in face.wire()])
+    tools = {tool.name: _tool(tool.wire()) for tool in face.tools}
     schemas = {tool.name: tool.schema for tool in face.tools}
 
-    async def list_tools(_: Context, __: sdk.PaginatedRequestParams | None) -> sdk.ListToolsResult:
+    async def list_tools(ctx: Context, _: sdk.PaginatedRequestParams | None) -> sdk.ListToolsResult:
         greeted()
-        return listed
+        preset = resolve(ctx).preset
+        shown = [
+            wire for name, wire in tools.items() if preset is None or within_preset(preset, f"{face.toolset}.{name}")
+        ]
+        return sdk.ListToolsResult(tools=shown)
 
     async def call_tool(ctx: Context, params: sdk.CallToolRequestParams) -> sdk.CallToolResult:
         greeted()

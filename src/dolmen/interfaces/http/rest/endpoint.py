@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.operations import permit
 from dolmen.domain.values import Actor
 from dolmen.interfaces.http.body import Body
 from dolmen.interfaces.http.door import Door
@@ -78,6 +79,7 @@ class Endpoint:
             )  # fmt: skip
         actor = await anyio.to_thread.run_sync(self._actor, scope)
         scope["dolmen.actor"] = actor
+        permit(actor, f"{scope['method']} {scope['path']}")
         bounds = standing(actor, None, self._door.options).request
         with self._limits.request(actor.connection, time.monotonic(), bounds):
             asked = Asked(_query(scope), await self._body(scope, receive))
