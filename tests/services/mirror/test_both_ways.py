@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dolmen.client.mirror.files import mark_of
 from dolmen.domain.errors import DolmenError
 from dolmen.services.forget import forget
 from dolmen.services.notes.answering import is_human
@@ -61,9 +62,9 @@ def test_nothing_is_touched_where_nothing_changed(pair: Pair) -> None:
     for number in range(5):
         pair.put(f"n{number}.md", f"Statement {number}.\n")
     pair.later()
-    before = {path: os.stat(path) for path in pair.root.rglob("*")}
+    before = {path: mark_of(os.stat(path)) for path in pair.root.rglob("*")}
     assert pair.later().counts == {}, "not even looked at"
-    assert {path: os.stat(path) for path in pair.root.rglob("*")} == before
+    assert {path: mark_of(os.stat(path)) for path in pair.root.rglob("*")} == before
     assert pair.rehearse().done == []
 
 
@@ -100,6 +101,7 @@ def clashing(pair: Pair) -> str:
 
 
 def test_changes_of_the_same_block_wait_for_a_person_and_both_stay_as_they_are(pair: Pair) -> None:
+    """B061: nobody writes over a version that they did not see."""
     proposal = clashing(pair)
     assert "twice" in pair.text("plan.md")
     assert "guess" in pair.note("plan").text
@@ -278,6 +280,19 @@ def test_words_that_were_purged_go_out_of_the_file_too(pair: Pair) -> None:
     assert "purged" in report.passed["c.md"]
     kept = b"".join(path.read_bytes() for path in pair.root.rglob("*") if path.is_file() and path.suffix != ".md")
     assert b"hidden word" not in kept
+
+
+def test_a_purged_word_that_names_a_file_is_in_no_file_of_the_mirror_either(pair: Pair) -> None:
+    pair.put("plans/hiddenword.md", "# hiddenword\n\nOther words.\n")
+    pair.put("a.md", "Stays.\n")
+    pair.sync()
+    forget(pair.house.rt, pair.house.owner, Forget(query="hiddenword", mode="purge"))
+    pair.sync()
+    names = " ".join(str(path.relative_to(pair.root)) for path in pair.root.rglob("*"))
+    kept = b"".join(path.read_bytes() for path in pair.root.rglob("*") if path.is_file())
+    assert "hiddenword" not in names
+    assert b"hiddenword" not in kept
+    pair.agree()
 
 
 @pytest.mark.parametrize("side", ["folder", "vault"])

@@ -63,6 +63,34 @@ def test_a_name_that_this_system_takes_stays_as_it_is(pair: Pair) -> None:
     assert len(pair.sources()) == len(names)
 
 
+def test_titles_of_any_script_are_files_that_stay_apart_and_say_the_same(pair: Pair, elsewhere: Pair) -> None:
+    """B044, B136: also a title that is no plain YAML."""
+    titles = ["บันทึกการประชุม", "สรุป release งาน", "🤔", "정리 노트", "Billing: retry rules (part: 2)", "aux", "AUX"]
+    for title in titles:
+        pair.new(f"Words of {title}.", title=title)
+    pair.sync()
+    assert len({name.casefold() for name in pair.files()}) == len(titles)
+    assert "_aux.md" in pair.files()
+    shutil.copytree(pair.root, elsewhere.root, ignore=shutil.ignore_patterns("local"))
+    elsewhere.sync()
+    assert sorted(elsewhere.note(id).note.title for id in elsewhere.sources()) == sorted(titles)
+
+
+def test_front_matter_is_kept_whole_also_where_it_is_no_yaml(pair: Pair) -> None:
+    """B138, B140."""
+    good = "---\ntags:\n  - release\n  - '#odd'\nmine: {a: 1}  # kept\n---\nWords.\n"
+    broken = "---\ntitle: [never closed\n---\nWords.\n"
+    pair.put("good.md", good)
+    pair.put("broken.md", broken)
+    pair.sync()
+    for ref in ("good", "broken"):
+        pair.edit(ref, "append", "The agent goes on.")
+    pair.sync()
+    assert pair.text("good.md").startswith(good)
+    assert pair.text("broken.md").startswith(broken)
+    pair.agree()
+
+
 def test_names_in_composed_and_decomposed_characters_are_one(pair: Pair) -> None:
     composed, apart = "Übung.md", unicodedata.normalize("NFD", "Übung.md")
     pair.put(composed, "Words.\n")

@@ -71,17 +71,22 @@ class State:
     _shared_mark: Mark | None = None
     _journal: TextIO | None = None
     _lines: int = 0
+    _stale: bool = False
+    """The journal names paths that are no more: a purge may be why, so it is not kept."""
     _touched: bool = True
     """Since the shared list was last compared."""
     _noise: bool = False
     """The shared list has lines of no use, such as those of a merge that git could not do."""
 
     def put(self, entry: Entry) -> None:
+        before = self.entries.get(entry.id)
+        self._stale = self._stale or (before is not None and before.path != entry.path)
         self.entries[entry.id] = entry
         self._write(list(astuple(entry)))
 
     def drop(self, id: str) -> None:
         if self.entries.pop(id, None) is not None:
+            self._stale = True
             self._write([id])
 
     def flush(self, *, lasting: bool = True) -> None:
@@ -100,14 +105,14 @@ class State:
 
     # ------------------------------------------------------------------------------------------------------- keeping
     def save(self, present: Container[str] = ()) -> None:
-        """Keeps everything; the journal becomes a snapshot when it is long.
+        """Keeps everything; the journal becomes a snapshot when it is long or names what is gone.
 
         Args:
             present: paths of files that are there, in composed characters: what the shared list says of them stays.
         """
         self.flush()
         self._share(present)
-        if self._lines > _LONG:
+        if self._lines > _LONG or self._stale:
             self._snapshot()
 
     def _snapshot(self) -> None:
@@ -116,7 +121,7 @@ class State:
         replace_file(self.folder.local / _SNAPSHOT, json.dumps({**known, "entries": entries}))
         self.close()
         (self.folder.local / _JOURNAL).unlink(missing_ok=True)
-        self._lines = 0
+        self._lines, self._stale = 0, False
 
     def begin(self, vault: str, scope: str) -> None:
         """Makes it the mirror of a scope of a vault."""
