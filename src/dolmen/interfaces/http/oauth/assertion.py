@@ -45,12 +45,14 @@ class Assertions:
         claims = _verified(assertion, keys)
         audience = claims.get("aud")
         meant = audience if isinstance(audience, list) else [audience]
-        now, ends = time.time(), claims.get("exp")
+        now, ends, begins = time.time(), claims.get("exp"), claims.get("nbf", 0)
         right = (
             claims.get("iss") == claims.get("sub") == client.id
             and any(each in (self.base, f"{self.base}/oauth/token") for each in meant)
             and isinstance(ends, int | float)
             and now - SKEW < ends <= now + LONGEST + SKEW
+            and isinstance(begins, int | float)
+            and begins <= now + SKEW
         )
         if not right or not self._first(f"{client.id} {claims.get('jti')}", now, float(ends or 0)):
             raise OAuthError("invalid_client", _REFUSED)
