@@ -133,11 +133,15 @@ def test_notes_are_listed_in_order_and_in_pages_without_their_words(desk: Desk) 
     with desk.store.read() as tx:
         first = tx.notes.select(sight, limit=3)
         assert [line.permalink for line in first] == ["a", "b/c/three", "b/one"]
+        assert [line.version for line in first] == [1, 1, 1]
         assert [line.permalink for line in tx.notes.select(sight, limit=3, after=first[-1].id)] == ["b/two"]
         assert [line.permalink for line in tx.notes.select(sight, "changed", 2)] == ["b/one", "b/c/three"]
         below = tx.notes.select(replace(sight, folder="b"))
         assert [line.permalink for line in below] == ["b/c/three", "b/one", "b/two"]
         assert tx.notes.folders(sight) == {"": 1, "b": 2, "b/c": 1}
+    changed(desk, made[1])
+    with desk.store.read() as tx:
+        assert [(line.permalink, line.version) for line in tx.notes.select(sight, "changed", 1)] == [("a", 2)]
         below = replace(sight, folder="b")
         for seen, deepest, wanted in ((sight, 0, 1), (sight, 1, 3), (sight, 2, 4), (below, 1, 2), (below, 2, 3)):
             lines = tx.notes.select(seen, deepest=deepest)

@@ -87,6 +87,17 @@ def test_a_permalink_is_the_address_exactly_and_a_taken_one_is_refused(desk: Des
     assert len(desk.house.refs("One Two")) == 1, "nothing of the second one was stored"
 
 
+def test_a_note_may_bring_its_id_which_is_then_taken(desk: Desk) -> None:
+    id = "01900000-0000-7000-8000-0123456789ab"
+    made = desk.new("One.", path="one.md", id=id)
+    assert made.note is not None
+    assert made.note.id == id
+    with pytest.raises(DolmenError) as refused:
+        desk.new("Two.", path="two.md", id=id)
+    assert refused.value.code == "conflict"
+    assert desk.read(id).text == "One."
+
+
 def test_titles_without_letters_stay_apart(desk: Desk) -> None:
     """B044"""
     links = {
