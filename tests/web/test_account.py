@@ -250,7 +250,15 @@ def test_name_and_password_are_changed_by_the_keyboard_alone(site: Site, page: P
     page.get_by_text("Your name is changed.").wait_for()
     assert "Ada Lovelace, login ada" in page.content()
     page.locator("summary", has_text="Change the password").focus()
-    for typed in ("Enter", "Tab", PASSWORD, "Tab", "other words without sense", "Enter"):
+    for typed in ("Enter", "Tab", "not my password", "Tab", "other words without sense", "Enter"):
+        if typed in ("Enter", "Tab"):
+            page.keyboard.press(typed)
+        else:
+            page.keyboard.type(typed)
+    page.get_by_role("alert").wait_for()
+    assert page.get_by_label("Password until now").is_visible()  # what was opened stays open
+    page.locator("summary", has_text="Change the password").focus()
+    for typed in ("Tab", PASSWORD, "Tab", "other words without sense", "Enter"):
         if typed in ("Enter", "Tab"):
             page.keyboard.press(typed)
         else:

@@ -122,6 +122,23 @@ def test_the_cookie_is_its_hosts_alone_also_under_a_base_path(serve: Serve, base
     assert IDLE < LONGEST
 
 
+def test_under_a_base_path_every_way_leads_back_under_it(serve: Serve) -> None:
+    """A proxy takes the path off requests; it stands in everything that the browser is given."""
+    served = serve(public_url="http://localhost:7077/team")
+    owner = served.owner()
+    with httpx2.Client() as browser:
+        link = people.entry_link(served.rt, owner, owner.person)
+        entered = browser.post(f"{served.base}/enter/{link}", data={"login": "ada", "password": PASSWORD})
+        assert entered.headers["location"] == "/team/home"
+        [session, _] = entered.headers.get_list("set-cookie")
+        cookie = {"cookie": session.partition(";")[0]}  # the client keeps it for /team, which the proxy would take off
+        page = browser.get(f"{served.base}/account", headers=cookie).text
+        leads = re.findall(r'(?:action|href|src|data-challenge|data-answer)="(?!http://localhost)([^"]+)"', page)
+        assert leads
+        assert all(lead.startswith("/team/") for lead in leads)
+        assert browser.get(f"{served.base}/account").headers["location"] == "/team/sign-in?next=%2Faccount"
+
+
 def test_two_servers_on_one_host_do_not_sign_each_other_out() -> None:
     assert Cookie(True, "/a").name != Cookie(True, "/b").name != Cookie(True, "/b", step=True).name
 

@@ -47,7 +47,7 @@ class AccountPages:
         try:
             answer = await self._do(action, request, here, form)
         except DolmenError as error:
-            return await self._page(request, here, problem=error)
+            return await self._page(request, here, tried=action, problem=error)
         return answer or self.entering.to(f"{ACCOUNT}?{urlencode({'done': action})}")
 
     async def codes(self, request: Request) -> Response:
@@ -108,7 +108,13 @@ class AccountPages:
 
     # ---------------------------------------------------------------------------------------------------------- pages
     async def _page(
-        self, request: Request, here: SignedIn, *, done: str = "", problem: DolmenError | None = None
+        self,
+        request: Request,
+        here: SignedIn,
+        *,
+        done: str = "",
+        tried: str = "",
+        problem: DolmenError | None = None,
     ) -> Response:
         entering = self.entering
         if problem is not None:
@@ -119,6 +125,7 @@ class AccountPages:
             "account": shown,
             "token": form_token(entering.cookie.read(request)),
             "problem": said(request, problem),
+            "tried": tried,
             "done": done if done in DONE else "",
             "passkeys": entering.place.works_at(request),
             "elsewhere": entering.place.elsewhere(request, ACCOUNT),
