@@ -19,7 +19,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _PATHS = frozenset(
     {
-        *("/mcp", "/health", "/metrics", "/api/v1/refs", "/api/v1/refs/check"),
+        *("/mcp", "/health", "/metrics", "/api/tokens", "/api/v1/refs", "/api/v1/refs/check"),
         *("/quick", "/quick/recall", "/quick/read", "/quick/propose"),
         *(f"/mcp/{toolset}" for toolset in SERVED),
     }

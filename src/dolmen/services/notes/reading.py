@@ -167,6 +167,7 @@ def links_of(tx: Tx, note: Note, memories: Sequence[Memory]) -> tuple[NoteLink, 
     aliases = [name for name, id in tx.notes.aliases(vault).items() if id == note.id]
     ours = tx.links.toward(vault, names_of(note, aliases)) + [edge for edge in edges if edge.target in ids]
     toward = [edge for edge in dict.fromkeys(ours) if edge.source not in ids]
+    toward.sort(key=lambda edge: (edge.created_at, edge.source, edge.rel))
     sources = tx.memories.many(vault, list({edge.source for edge in (*out, *toward)}))
     homes = _homes(tx, vault, sources)
     found = resolve(tx, vault, [edge.target for edge in out], note.folder)
