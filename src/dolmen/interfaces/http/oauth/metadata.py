@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from dolmen.domain.oauth import DEVICE_GRANT, SCOPES
 from dolmen.interfaces.http.oauth.assertion import ALGORITHMS
@@ -48,10 +49,15 @@ def authorization_server(base: str, *, registration: bool) -> dict[str, Any]:
     return found
 
 
+def where(base: str, path: str) -> str:
+    """The address of the metadata of a resource at a path. A stranger wrote the path: a header holds no character of it
+    that could end the header."""
+    return f"{base}{PROTECTED}{quote(path, safe='/')}"
+
+
 def challenge(base: str, resource: str, *, presented: bool) -> str:
     """The `WWW-Authenticate` header of a 401: where a client finds out how to sign in, and what it may ask for."""
-    path = resource.removeprefix(base)
-    parts = [f'resource_metadata="{base}{PROTECTED}{path}"', 'scope="read suggest write"']
+    parts = [f'resource_metadata="{where(base, resource.removeprefix(base))}"', 'scope="read suggest write"']
     if presented:
         parts.insert(0, 'error="invalid_token"')
     return "Bearer " + ", ".join(parts)
