@@ -68,6 +68,20 @@ def snapshot(home: Path) -> dict[str, bytes]:
     }
 
 
+def test_what_would_be_added_is_cut_unless_all_of_it_is_asked_for_and_what_goes_never_is(
+    home: Path, dolmen: Dolmen
+) -> None:
+    (home / ".claude").mkdir()
+    short, full = dolmen("install", "claude-code", "--dry-run"), dolmen("install", "claude-code", "--dry-run", "--full")
+    assert len(short.stdout.splitlines()) < 40 < len(full.stdout.splitlines())
+    assert "more added lines (--full shows them)" in short.stdout
+    assert "SessionEnd" in full.stdout
+    dolmen("install", "claude-code", "--yes")
+    going = dolmen("uninstall", "claude-code", "--dry-run").stdout
+    assert "SessionEnd" in going
+    assert "--full" not in going
+
+
 def values(file: Path) -> Any:
     return tomllib.loads(file.read_text()) if file.suffix == ".toml" else json.loads(file.read_text())
 

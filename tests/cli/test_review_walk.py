@@ -64,7 +64,7 @@ class Sitting(Terminal):
                 self.type("\x03")
 
 
-CHOICE, YES, WHY = "[?] > ", "]: ", "may be empty): "
+CHOICE, YES, WHY = "[?], then Enter > ", "]: ", "may be empty): "
 
 
 def memories(url: str) -> dict[str, dict[str, Any]]:

@@ -96,8 +96,8 @@ class Output:
         return f"{heading} ({self.zone})"
 
     def listing(self, headings: Sequence[str], rows: Sequence[Sequence[str]], empty: str) -> list[str]:
-        """Rows with a heading, as wide as the terminal; each on lines of its own where that is too narrow. For
-        programs, what is not a terminal: cells between tabs, uncut."""
+        """Rows with a heading, as wide as the terminal; each on lines of its own, like the heading, where that is too
+        narrow. For programs, what is not a terminal: cells between tabs, uncut."""
         if not rows:
             return [empty]
         rows = [[visible(cell) for cell in row] for row in rows]
@@ -107,7 +107,8 @@ class Output:
         fixed = [max(width(row[n]) for row in (headings, *rows)) + len(GAP) for n in range(len(headings) - 1)]
         room = columns - sum(fixed)
         if room < min(_NARROW, max(width(row[-1]) for row in rows)):
-            return [line for row in rows for line in _stacked(row, columns)]
+            above = [self.dim(line) for line in _stacked(headings, columns)]
+            return above + [line for row in rows for line in _stacked(row, columns)]
         cut = [[*row[:-1], shorten(row[-1], room)] for row in rows]
         head, *body = table([list(headings), *cut])
         return [self.dim(head), *body]

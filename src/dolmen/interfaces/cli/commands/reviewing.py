@@ -87,8 +87,8 @@ class Walk:
     def _ask(self, item: ReviewItem) -> bool | None:
         """Whether to go on; None to ask again."""
         edit = "[e]dit, " if item.text else ""
-        typed = click.prompt(f"[a]pprove, {edit}[r]eject, [s]kip, [A]/[R] all {PLURALS[item.group]}, [q]uit, [?]",
-                             prompt_suffix=" > ", default="s", show_default=False, err=True)  # fmt: skip
+        choices = f"[a]pprove, {edit}[r]eject, [s]kip, [A]/[R] all {PLURALS[item.group]}, [q]uit, [?]"
+        typed = click.prompt(f"{choices}, then Enter", prompt_suffix=" > ", default="s", show_default=False, err=True)
         match str(typed).strip()[:1]:
             case "a":
                 return self._attempt(self._approve, item) or None
@@ -197,6 +197,7 @@ def _counted(items: Sequence[ReviewItem]) -> str:
 
 
 def _reason() -> str:
-    typed = click.prompt(for_terminal("Why? (kept with the decision; may be empty)"), default="", show_default=False,
-                         err=True)  # fmt: skip
+    typed = click.prompt(
+        for_terminal("Why? (kept with the decision; may be empty)"), default="", show_default=False, err=True
+    )
     return str(typed).strip()

@@ -45,10 +45,11 @@ _BY_NAME = {target.client: target for target in TARGETS}
 @click.option("--no-hooks", is_flag=True, help="Leave the session hooks out.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--full", is_flag=True, help="Show every line that changes.")
 @command
 def install(
     here: Here, clients: tuple[str, ...], url: str | None, key: str | None, new_key: bool, stdio: bool, project: bool,
-    rules: bool, no_hooks: bool, yes: bool, dry_run: bool
+    rules: bool, no_hooks: bool, yes: bool, dry_run: bool, full: bool
 ) -> None:  # fmt: skip
     """Set clients up: the MCP server and session hooks.
 
@@ -65,7 +66,7 @@ def install(
     notes = [note for target in targets for note in _notes(target, way)]
     if project and (way.hooks or stdio) and shutil.which("dolmen") is None:
         notes.append(_NOT_ON_PATH)
-    if not _go_on(here, steps, notes, "Write this?", yes=yes, dry_run=dry_run):
+    if not _go_on(here, steps, notes, "Write this?", yes=yes, dry_run=dry_run, full=full):
         return
     if any(chosen.key == _TO_BE_MADE for chosen in ways.values()):
         made = {client: _made(here, client) for client, chosen in ways.items() if chosen.key == _TO_BE_MADE}
@@ -86,8 +87,9 @@ def install(
 @click.option("--project", is_flag=True, help="What is in the files of the project here.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--full", is_flag=True, help="Show every line that changes.")
 @command
-def uninstall(here: Here, clients: tuple[str, ...], project: bool, yes: bool, dry_run: bool) -> None:
+def uninstall(here: Here, clients: tuple[str, ...], project: bool, yes: bool, dry_run: bool, full: bool) -> None:
     """Take out of clients what `dolmen install` wrote.
 
     Server, hooks and rules; without CLIENT, of every client, and the session logs besides. Memories stay, and so do
@@ -95,7 +97,7 @@ def uninstall(here: Here, clients: tuple[str, ...], project: bool, yes: bool, dr
     """
     targets = _targets(clients or tuple(_BY_NAME))
     steps = _each(here, targets, lambda target: removed(target, project, Path.home(), Path.cwd()), bool(clients))
-    if not _go_on(here, steps, [], "Remove this?", yes=yes, dry_run=dry_run):
+    if not _go_on(here, steps, [], "Remove this?", yes=yes, dry_run=dry_run, full=full):
         return
     for step in steps:
         apply(step.change)
@@ -202,21 +204,23 @@ def _each(here: Here, targets: Sequence[Target], plan: Callable[[Target], list[S
 
 
 def _go_on(
-    here: Here, steps: Sequence[Step], notes: Sequence[str], question: str, *, yes: bool, dry_run: bool
+    here: Here, steps: Sequence[Step], notes: Sequence[str], question: str, *, yes: bool, dry_run: bool, full: bool
 ) -> bool:  # fmt: skip
     """Shows the changes and asks; False when there is nothing to do or nothing may be done."""
     if not steps or dry_run:
-        _report(here, steps, notes if steps else [], applied=False)
+        _report(here, steps, notes if steps else [], applied=False, full=full)
         return False
     if not here.out.as_json:
-        for line in differences(steps, here.out):
+        for line in differences(steps, here.out, full=full):
             click.echo(line, err=True)
     here.confirm(question, yes=yes)
     return True
 
 
-def _report(here: Here, steps: Sequence[Step], notes: Sequence[str], *, applied: bool, verb: str = "") -> None:
-    lines = [] if applied else list(differences(steps, here.out))
+def _report(
+    here: Here, steps: Sequence[Step], notes: Sequence[str], *, applied: bool, verb: str = "", full: bool = False
+) -> None:
+    lines = [] if applied else list(differences(steps, here.out, full=full))
     if not steps:
         lines.append("Nothing to change.")
     for step in steps if applied else ():
