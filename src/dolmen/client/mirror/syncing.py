@@ -13,6 +13,7 @@ from pathlib import Path
 from dolmen.client.mirror.acting import Acting
 from dolmen.client.mirror.files import Folder, prepare
 from dolmen.client.mirror.lock import locked
+from dolmen.client.mirror.names import same_name
 from dolmen.client.mirror.planning import Action, Kind, Plan, Planner
 from dolmen.client.mirror.scanning import Found, scan
 from dolmen.client.mirror.state import State, load
@@ -146,8 +147,10 @@ class Mirror:
         try:
             acting.run(planned.actions)
         finally:
-            present = {*planned.refused, *planned.passed, *planned.later, *acting.refused}
-            self.state.save(present)
+            present = (*planned.refused, *planned.passed, *planned.later, *acting.refused)
+            self.state.save(set(map(same_name, present)))
+        if planned.actions:
+            self._listed = None
         report.refused |= acting.refused
         report.later = [*planned.later, *acting.later]
 
@@ -159,7 +162,7 @@ class Mirror:
 
 def _ask(planned: Plan, known: int) -> None:
     for kind, what, how in (
-        ("retract", "files are gone", "delete their notes"),
+        ("retract", "files are gone", "delete their notes, which `dolmen note undo` brings back one by one"),
         ("remove", "notes are gone", "remove their files"),
     ):
         number = planned.number(kind)  # type: ignore[arg-type]  # two of the kinds
@@ -167,8 +170,7 @@ def _ask(planned: Plan, known: int) -> None:
             raise DolmenError(
                 "conflict",
                 f"{number} of {known} {what}. Nothing was changed.",
-                f"Is the folder mounted, and the store the right one? If so, `--force` will {how}; both can be undone "
-                "note by note (`dolmen note undo`).",
+                f"Is the folder mounted, and the store the right one? If so, `--force` will {how}.",
                 number=number,
             )
 
