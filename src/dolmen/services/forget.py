@@ -52,7 +52,7 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
         decision, because = decide_purge(actor) if request.mode == "purge" else decide(actor)
         traces = Traces()
         if request.mode == "purge" and request.query and decision == "apply":
-            traces = purging.traces(tx, actor.vault, _needle(request.query))
+            traces = purging.traces(tx, actor.vault, _needle(request.query), told=actor.mode == "admin")
         targets, truncated = _targets(tx, actor, request)
         if request.query and not targets and not traces.shown:
             raise DolmenError("not-found", "Nothing in sight contains these words.", "Recall, then forget by ref.")

@@ -55,16 +55,20 @@ def _within(needle: str, value: object) -> bool:
     return any(needle in fold(text) for text in strings(value))
 
 
-def traces(tx: Tx, vault: str, needle: str) -> Traces:
-    """Recalls, feedback and proposals of the vault that hold the folded words."""
+def traces(tx: Tx, vault: str, needle: str, *, told: bool) -> Traces:
+    """Recalls, feedback and proposals of the vault that hold the folded words.
+
+    Args:
+        told: whoever purges may read what others asked and said.
+    """
     events = [e for e in tx.journal.recalled(vault) if _within(needle, e.query)]
     feedbacks = [f for f in tx.journal.feedbacks(vault) if _within(needle, (f.reason, f.refs))]
     proposals = [p for p in tx.proposals.stream(vault) if _within(needle, (p.reason, p.decision_note, p.payload))]
     notes = notes_with(tx, vault, needle)
     shown = (
         *(f"note: {note.permalink}" for note in notes),
-        *(f"asked: {e.query}" for e in events),
-        *(f"said: {f.reason}" for f in feedbacks),
+        *(f"asked: {e.query if told else '…'}" for e in events),
+        *(f"said: {f.reason if told else '…'}" for f in feedbacks),
         *(f"proposed: {p.op} {p.memory or ''}" for p in proposals),
     )
     return Traces(

@@ -6,20 +6,22 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from dolmen.domain.values import Actor
+from dolmen.domain.values import SECOND, Actor
 from dolmen.interfaces.mcp.dispatch import call
 from dolmen.interfaces.mcp.registry import face, faces
 from dolmen.services import accounts, groups, people, vaults
+from dolmen.services.keycache import KEPT_FOR
 from dolmen.services.notes.creating import create_note
 from dolmen.services.remember import remember
 from dolmen.services.requests import NewMemory
 from dolmen.services.requests.notes import NewNote
-from tests.interfaces.conftest import Serve, Served
+from tests.interfaces.conftest import Serve, Served, within
 
 SECRET = "Marzipan"
 PROJECT = "github.com/acme/hush"
@@ -166,3 +168,20 @@ def test_a_preset_in_the_header_hides_and_refuses_tools(town: Town) -> None:
     assert "recall-only" in town.served.post(body, **headers).text
     wrong = town.served.post(body, **(headers | {"x-memento-mode": "everything"}))
     assert wrong.status_code == 400
+
+
+def test_another_server_on_the_same_store_refuses_a_removed_member_within_moments(serve: Serve, tmp_path: Path) -> None:
+    # C-44: at once where the member is removed, within the time that an answer is remembered everywhere else.
+    database = f"sqlite:///{tmp_path / 'shared.db'}"
+    here, there = serve(database=database), serve(database=database)
+    owner = here.owner()
+    member, _ = people.invite(here.rt, owner, "Bob")
+    bob = Actor(owner.vault, member.id, "web", "admin", "web", human=True)
+    _, secret = accounts.create_key(here.rt, bob, agent="bobs")
+    headers = {"authorization": f"Bearer {secret}"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert [server.post(body, **headers).status_code for server in (here, there)] == [200, 200]
+    people.remove(here.rt, owner, member.id)
+    assert here.post(body, **headers).status_code == 401
+    bound = KEPT_FOR / SECOND + 1
+    assert within(bound, lambda: there.post(body, **headers).status_code == 401)

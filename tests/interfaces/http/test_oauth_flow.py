@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from dolmen.domain.values import Bounds
-from dolmen.services import passwords, people
+from dolmen.services import passwords, people, vaults
 from dolmen.services.accounts import keys, revoke
 from dolmen.services.bounds import limit_key
 from dolmen.services.policy import set_policy
@@ -503,3 +503,19 @@ def test_strangers_are_slowed_down(town: Town) -> None:
     assert codes == [201] * 10 + [429] * 2
     codes = [town.token().status_code for _ in range(62)]
     assert codes == [400] * 60 + [429] * 2
+
+
+def test_a_person_of_several_vaults_chooses_which_one_a_client_comes_into(town: Town) -> None:
+    town.enter()
+    client = town.register()
+    assert 'name="vault"' not in town.get(town.request(client)).text
+    made = vaults.add_vault(town.served.rt, town.served.owner(), "Work")
+    shown = town.get(town.request(client)).text
+    assert "<option value=\"" + made.id in shown
+    answer = town.call(town.tokens(client, vault=made.id)["access_token"])
+    assert answer.status_code == 200
+    [inside] = keys(town.served.rt, replace(town.served.owner(), vault=made.id))
+    assert inside.label == "Claude (sign-in)"
+    refused = town.answer(town.request(client), vault="01900000-0000-7000-8000-00000000dead")
+    assert refused.status_code == 403
+    assert "no vault of yours" in refused.text

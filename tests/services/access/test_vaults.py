@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
 from dolmen.services import accounts, groups, people, vaults
 from dolmen.services.notes.creating import create_note
+from dolmen.services.oauth import Consent, Request, authenticate, consent, redeem, register
+from dolmen.services.oauth.clients import register_with_key
 from dolmen.services.requests.notes import NewNote
 from dolmen.store.contract import Tx
 from dolmen.store.repositories.accounts import OF_A_VAULT
 from tests.services.conftest import House
+from tests.services.test_oauth import BACK, CHALLENGE, RESOURCE, VERIFIER
 
 
 def key(house: House, agent: str, **more: object) -> tuple[Actor, str]:
@@ -134,3 +139,46 @@ def test_a_removed_member_is_out_with_everything_at_once(house: House) -> None:
     with pytest.raises(DolmenError) as error:
         accounts.authenticate(house.rt, secret)
     assert error.value.code == "unauthorized"
+
+
+def test_a_person_lets_a_client_into_the_vault_that_they_choose_and_into_no_other(house: House) -> None:
+    made = vaults.add_vault(house.rt, house.owner, "Work")
+    at_browser = replace(house.owner, agent="web", connection="web")
+    asking = register(house.rt, {"client_name": "Claude", "redirect_uris": [BACK]})
+
+    def let_in(vault: str) -> Actor:
+        request = Request(asking, BACK, CHALLENGE, RESOURCE)
+        code = consent(house.rt, at_browser, request, Consent(agent="claude", mode="write", vault=vault))
+        return authenticate(house.rt, redeem(house.rt, asking, code, VERIFIER, BACK, RESOURCE).access, RESOURCE)
+
+    inside = let_in(made.id)
+    assert (inside.vault, let_in("").vault) == (made.id, "main")
+    ref = house.stored("Said in the vault Work", inside)
+    assert house.refs("said in the vault work", house.agent) == []
+    assert house.refs("said in the vault work", inside) == [ref]
+    for foreign in ("other", "nowhere"):
+        with pytest.raises(DolmenError, match="no vault of yours"):
+            let_in(foreign)
+
+
+def test_a_client_that_was_registered_with_a_key_kept_apart_sees_what_that_key_sees(house: House) -> None:
+    # C-306
+    shared = house.stored("Everybody's tea is green")
+    own, secret = key(house, "one", apart=True)
+    ref = house.stored("The tea of the key is black", own)
+    metadata = {"client_name": "Claude", "redirect_uris": [BACK]}
+    asking = register_with_key(house.rt, own, metadata)
+    at_browser = replace(house.owner, agent="web", connection="web")
+    code = consent(house.rt, at_browser, Request(asking, BACK, CHALLENGE, RESOURCE), Consent("claude", "write"))
+    inside = authenticate(house.rt, redeem(house.rt, asking, code, VERIFIER, BACK, RESOURCE).access, RESOURCE)
+    assert house.refs("tea", inside) == [ref]
+    house.stored("The tea of the client is white", inside)
+    assert len(house.refs("tea", accounts.authenticate(house.rt, secret))) == 2
+    assert house.refs("tea", house.agent) == [shared]
+
+
+def test_a_key_that_is_kept_apart_makes_none_that_is_not(house: House) -> None:
+    own, _ = key(house, "one", apart=True, mode="admin")
+    with pytest.raises(DolmenError) as error:
+        accounts.create_key(house.rt, own, agent="two")
+    assert error.value.code == "forbidden"

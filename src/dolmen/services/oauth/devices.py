@@ -106,6 +106,7 @@ def allow_device(rt: Runtime, person: Actor, device: DeviceCode, client: Client,
         connection, scope = connect(tx, person, client, device.scope, chosen)
         if not tx.oauth.decide_device(device.user_code, "allowed", person.vault, connection, scope):
             raise _nobody()
+    rt.keys.clear()  # the key that the client was registered with may see more now
 
 
 def deny_device(rt: Runtime, person: Actor, device: DeviceCode) -> None:

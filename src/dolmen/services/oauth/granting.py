@@ -65,6 +65,7 @@ def consent(rt: Runtime, person: Actor, request: Request, chosen: Consent) -> st
             ),
             hashed(code),
         )
+    rt.keys.clear()  # the key that the client was registered with may see more now
     return code
 
 

@@ -26,6 +26,8 @@ class ScopeMap:
     """Number -> itself and its aliases: a writer that raced with a renaming may have used one of those."""
     aliases: dict[str, str]
     """Old name -> the name that it stands for, for every audience."""
+    places: dict[str, tuple[int, ...]]
+    """Audience -> the numbers of its scopes."""
 
     @staticmethod
     def of(rows: Sequence[tuple[int, str, int | None, str]]) -> ScopeMap:
@@ -33,9 +35,11 @@ class ScopeMap:
         own = {number: (name, audience) for number, name, _, audience in rows}
         aliases = {name: own[alias_of][0] for _, name, alias_of, _ in rows if alias_of}
         names = {number: aliases.get(name, name) for number, (name, _) in own.items()}
+        places: dict[str, list[int]] = {}
         members: dict[tuple[str, str], list[int]] = {}
         for number, (name, audience) in own.items():
             first = names[number] == name
+            places.setdefault(audience, []).append(number)
             members.setdefault((names[number], audience), []).insert(0 if first else len(own), number)
         return ScopeMap(
             own=own,
@@ -43,6 +47,7 @@ class ScopeMap:
             names=names,
             family={numbers[0]: tuple(numbers) for numbers in members.values()},
             aliases=aliases,
+            places={audience: tuple(numbers) for audience, numbers in places.items()},
         )
 
     def number(self, name: str, audience: str) -> int | None:
@@ -65,7 +70,7 @@ class ScopeNumbers:
         self._cache = cache
         self._viewer = viewer
         self._maps: dict[str, ScopeMap] = {}
-        self._seen: dict[str, frozenset[int]] = {}
+        self._seen: dict[tuple[str, str], bool] = {}
         self._changed: set[str] = set()
         self._sql = queries("scopes")
 
@@ -73,7 +78,6 @@ class ScopeNumbers:
         found = self._maps.get(vault)
         if found is None:
             found = self._maps[vault] = self._load(vault)
-            self._seen.pop(vault, None)
         return found
 
     def name(self, vault: str, number: int) -> str:
@@ -116,18 +120,28 @@ class ScopeNumbers:
 
     def sees(self, vault: str, number: int) -> bool:
         """Whether the viewer sees what is in the scope; not what is in one that this transaction knows nothing of."""
-        return self._viewer is None or number in self._visible(vault)
+        if self._viewer is None:
+            return True
+        own = self.map(vault).own.get(number)
+        return own is not None and self._shown(vault, own[1])
+
+    def _shown(self, vault: str, audience: str) -> bool:
+        """`shows`, found out once."""
+        known = self._seen.get((vault, audience))
+        if known is None:
+            known = self._seen[vault, audience] = self.shows(vault, audience)
+        return known
 
     def audiences(self, vault: str) -> list[str]:
         """Those that the viewer belongs to, of all that the vault's scopes have; everybody's even where it has none."""
-        named = {OPEN, *(audience for _, audience in self.map(vault).own.values())}
-        return sorted(each for each in named if self.shows(vault, each))
+        return sorted(each for each in {OPEN, *self.map(vault).places} if self.shows(vault, each))
 
     def hidden(self, vault: str) -> tuple[int, ...]:
         """The scopes that the viewer must not see anything of."""
         if self._viewer is None:
             return ()
-        return tuple(sorted(self.map(vault).own.keys() - self._visible(vault)))
+        places = self.map(vault).places
+        return tuple(sorted(n for each, numbers in places.items() if not self._shown(vault, each) for n in numbers))
 
     def unseen(self, vault: str, column: str) -> tuple[str, dict[str, Value]]:
         """A further condition for SQL that keeps out what is hidden, with its parameters; empty when nothing is."""
@@ -148,15 +162,8 @@ class ScopeNumbers:
 
     def every(self, vault: str) -> list[int]:
         """All that the viewer may see."""
-        return [number for number in self.map(vault).own if self.sees(vault, number)]
-
-    def _visible(self, vault: str) -> frozenset[int]:
-        scopes = self.map(vault)
-        found = self._seen.get(vault)
-        if found is None:
-            shown = (number for number, (_, audience) in scopes.own.items() if self.shows(vault, audience))
-            found = self._seen[vault] = frozenset(shown)
-        return found
+        places = self.map(vault).places
+        return sorted(n for each, numbers in places.items() if self._shown(vault, each) for n in numbers)
 
     # ------------------------------------------------------------------------------------------------------- changes
     def touched(self, vault: str) -> None:
@@ -164,7 +171,6 @@ class ScopeNumbers:
         self._session.run(self._sql["changed"], {"vault": vault})
         self._changed.add(vault)
         self._maps.pop(vault, None)
-        self._seen.pop(vault, None)
 
     def _load(self, vault: str) -> ScopeMap:
         row = self._session.one(self._sql["version"], {"vault": vault})

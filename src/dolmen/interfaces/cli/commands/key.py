@@ -255,6 +255,8 @@ def _said(connection: Connection) -> list[str]:
     """What is not the default."""
     limits = {name: value for name, value in asdict(connection.bounds).items() if value is not None}
     said = [f"{name.replace('_', ' ')} {value or 'no limit'}" for name, value in limits.items()]
+    said += [word for word, holds in (("kept apart", connection.apart), ("private", connection.private)) if holds]
+    said += [f"preset {connection.preset}"] if connection.preset else []
     return [*said, f"write policy {connection.write_policy}"] if connection.write_policy else said
 
 
