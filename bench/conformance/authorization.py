@@ -1,5 +1,5 @@
 """The official suite's scenarios for authorization servers, on the product: its metadata, and a sign-in in which a
-person's browser goes from the suite's address to the page, answers it, and is sent back."""
+person's browser goes from the suite's address to the page, answers it, and is sent back. So does the Inspector's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCENARIOS = ("authorization-server-metadata-endpoint", "authorization-code-grant
 REVISIONS = ("2025-11-25", "2026-07-28")
 PASSWORD = "four words without sense"
 _LINE = re.compile(r"^[✓✗] (\S+): (\d+) passed, (\d+) failed", re.M)
-_ADDRESS = re.compile(r"^(http\S+/oauth/authorize\?\S+)$", re.M)
+_ADDRESS = re.compile(r"(http\S+/oauth/authorize\?\S+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,38 @@ class Judged:
 
 def judge(home: Path) -> list[Judged]:
     environment = packages.environment(home)
-    with servers.product(environment, public=True) as url, httpx2.Client(follow_redirects=False) as browser:
+    with servers.product(environment, keys=True, public=True) as url, httpx2.Client(follow_redirects=False) as browser:
         base = url.removesuffix("/mcp")
         _enter(environment, base, browser)
         return [_judged(base, browser, revision) for revision in REVISIONS]
+
+
+def inspect(home: Path) -> str:
+    """What the Inspector's command line sees after it signed in; `signed in, 13 tools` is what should happen."""
+    environment = packages.environment(home)
+    with servers.product(environment, keys=True, public=True) as url, httpx2.Client(follow_redirects=False) as browser:
+        _enter(environment, url.removesuffix("/mcp"), browser)
+        program = [str(packages.BIN / "node"), str(packages.BIN / "mcp-inspector"), "--cli", "--format", "json"]
+        command = [*program, "--server-url", url, "--transport", "http", "--method", "tools/list"]
+        # It wants a terminal, or to be told that it may open a browser; that one does nothing here.
+        opens = {**environment, "MCP_AUTO_OPEN_ENABLED": "true", "BROWSER": "true"}
+        said = _with_a_browser(command, opens, browser)
+    found = re.search(r'^\{"result".*$', said, re.M)
+    return f"signed in, {len(json.loads(found[0])['result']['tools'])} tools" if found else said[-300:]
+
+
+def _with_a_browser(command: list[str], environment: Mapping[str, str] | None, browser: httpx2.Client) -> str:
+    """What a program says that prints the address to sign in at, and waits for the browser to come back."""
+    said = ""
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            said += line
+            if found := _ADDRESS.search(line.strip()):
+                _allow(browser, found[1])
+    return said
 
 
 def _judged(base: str, browser: httpx2.Client, revision: str) -> Judged:
@@ -56,13 +84,7 @@ def _judged(base: str, browser: httpx2.Client, revision: str) -> Judged:
         str(packages.BIN / "node"), str(program), "authorization", "--url", base, "--client-id", client,
         "--resource", f"{base}/mcp", "--port", str(port), "--spec-version", revision,
     ]  # fmt: skip
-    said = ""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as suite:
-        assert suite.stdout is not None
-        for line in suite.stdout:
-            said += line
-            if found := _ADDRESS.search(line.strip()):
-                _allow(browser, found[1])
+    said = _with_a_browser(command, None, browser)
     lines = [(name, int(passed), int(failed)) for name, passed, failed in _LINE.findall(said)]
     if not lines:
         raise SystemExit(f"The suite said nothing that is understood here:\n{said}")

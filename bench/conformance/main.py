@@ -38,7 +38,9 @@ def _authorization(home: Path) -> tuple[list[str], bool]:
         f"| {each.revision} | {', '.join(each.passed)} | {', '.join(each.failed) or 'none'} | {each.checks} |"
         for each in judged
     ]
-    return lines, all(each.conforms for each in judged)
+    seen = authorization.inspect(home / "inspector")
+    lines += ["", f"Inspector {packages.version(packages.INSPECTOR)}, command line: {seen}"]
+    return lines, seen.startswith("signed in") and all(each.conforms for each in judged)
 
 
 def _inspector(home: Path) -> tuple[list[str], bool]:
