@@ -383,17 +383,23 @@ def test_a_reader_says_what_reading_here_says() -> None:
         assert reader.definitions("a.py", b"x\0") is None
 
 
-def test_a_reader_that_is_left_behind_ends_itself() -> None:
+@pytest.mark.parametrize("held", [True, False], ids=["held by a file", "idle"])
+def test_a_reader_that_is_left_behind_ends_itself(held: bool) -> None:
+    """B067: no process stays when the one that started it is gone."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "dolmen.client.symbols.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    source = ("[]" * 100_000).encode()
-    process.stdin.write(b'{"path": "a.c", "bytes": 200000, "seconds": 0.3}\n' + source)
-    process.stdin.flush()
-    assert process.wait(20) != 0, "although its input is still open"
-    process.stdin.close()
+    if held:
+        source = ("[]" * 100_000).encode()
+        process.stdin.write(b'{"path": "a.c", "bytes": 200000, "seconds": 0.3}\n' + source)
+        process.stdin.flush()
+        assert process.wait(20) != 0, "although its input is still open"
+        process.stdin.close()
+    else:
+        process.stdin.close()
+        assert process.wait(20) == 0
     process.stdout.close()
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, Level, ok, warn
-from dolmen.interfaces.cli.commands.doctor.server import tools
+from dolmen.interfaces.cli.commands.doctor.server import LOG, tools
 from dolmen.interfaces.clients import PLACES
 from dolmen.interfaces.clients.places import place
+from dolmen.interfaces.clients.targets import TARGETS
 
 if TYPE_CHECKING:
     from dolmen.settings import Settings
@@ -50,15 +51,21 @@ def _look(client: str, path: Path, settings: Settings) -> Iterator[Finding]:
         yield warn(
             "clients",
             f"{client}: {path} cannot be read ({error}).",
-            "The client cannot read it either: mend it.",
+            f"The client cannot read it either. Mend that place in an editor, then: {_install(client)}",
         )
         return
     for servers in tables:
         for name, server in servers.items():
             if isinstance(server, Mapping) and (found := _judge(server, name, settings)):
                 level, said, fix = found
+                fix = fix.format(install=_install(client)) if fix in (_AGAIN, _TO_THIS) else fix
                 what = f"{client} ({path}): {name} {said}"
                 yield Finding("clients", level, what, fix)
+
+
+def _install(client: str) -> str:
+    """The command that writes a client's entry anew."""
+    return " ".join(["dolmen install", *(target.client for target in TARGETS if target.title == client)])
 
 
 def _read(path: Path) -> Any:
@@ -92,6 +99,8 @@ Judgement = tuple[Level, str, str]
 """(level, what, fix) of one entry."""
 _OTHER: Judgement = ("ok", "", "")
 """Another program's server."""
+_AGAIN = "Write it anew: {install}"
+_TO_THIS = "If it should be this one: {install}"
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)\}")
 
 
@@ -108,7 +117,7 @@ def _judge(server: Mapping[str, Any], name: str, settings: Settings) -> Judgemen
         return None
     program = words[0]
     if os.path.sep in program and not Path(program).exists():
-        return "warn", f"starts {program}, which is not there", "Enter the path of `dolmen` anew."
+        return "warn", f"starts {program}, which is not there", _AGAIN
     return "ok", "starts `dolmen mcp`", ""
 
 
@@ -122,10 +131,11 @@ def _judge_url(url: str, name: str, settings: Settings) -> Judgement | None:
     ours = bool(settings.public_url) and url.startswith(settings.public_url)
     if here or ours:
         if not parts.path.rstrip("/").startswith("/mcp") and not ours:
-            return "warn", f"points to {url}", f"The address ends in /mcp: http://{settings.host}:{settings.port}/mcp"
+            return "warn", f"points to {url}", _AGAIN
         return None
     if "dolmen" in name.lower():
-        return "warn", f"points to another address: {url}", f"This one is http://{settings.host}:{settings.port}/mcp"
+        here_is = f"http://{settings.host}:{settings.port}/mcp"
+        return "warn", f"points to another address: {url} (this one is {here_is})", _TO_THIS
     return _OTHER
 
 
@@ -142,7 +152,7 @@ def _tried(url: str, server: Mapping[str, Any]) -> Judgement:
     return (
         "fail",
         f"points here: {url}, and is refused {sends} ({answer.status}): {answer.message}",
-        answer.fix or "Look at the server's log.",
+        answer.fix or LOG,
     )
 
 

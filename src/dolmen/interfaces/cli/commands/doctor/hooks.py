@@ -95,7 +95,11 @@ def _last(target: Target, file: Path) -> Finding:
     age = int(time.time()) - last.at
     ran = f"{target.title}: last session began {_ago(age)}"
     if last.problem and age < _RECENT:
-        return warn("hooks", f"{ran}, and had trouble: {last.problem}", "Correct it, and begin a session.")
+        return warn(
+            "hooks",
+            f"{ran}, and had trouble: {last.problem}",
+            "Put that right, and begin a session.",
+        )
     return ok("hooks", f"{ran}, and had its context")
 
 
@@ -115,7 +119,7 @@ def _reached(target: Target, settings: Settings) -> Iterator[Finding]:
         yield warn(
             "hooks",
             f"{target.title}: no server answers at {found.url}; sessions begin without memory.",
-            "Start it (`dolmen serve`), or name another: dolmen install --url URL.",
+            f"Start it: dolmen serve. Or name another: dolmen install {target.client} --url URL",
         )
     elif answer is not None and answer.status != 200:
         yield warn(
@@ -185,5 +189,5 @@ def _waiting(settings: Settings) -> Iterator[Finding]:
         yield warn(
             "hooks",
             f"{len(refused)} session summaries were refused by the server for good.",
-            f"Look at them, and remove them: {refused[0].parent}",
+            f"Read them, then: rm '{refused[0].parent}'/*{spool.REFUSED}",
         )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ANSWER_WITHIN = 2.0
 _MOST = 1_000_000
+LOG = "Look at what `dolmen serve` printed where it runs; DOLMEN_LOG=debug makes it say more."
 _LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -48,7 +49,7 @@ def server(settings: Settings) -> Iterator[Finding]:
         yield warn(
             "server",
             f"Another program listens on {place}.",
-            "End it, or choose another port: DOLMEN_PORT, `dolmen serve --port`.",
+            f"End it, or take another port: dolmen serve --port {settings.port + 1}",
         )
     elif found.get("status") == "ok":
         answer = tools(base + "/mcp", {})
@@ -58,7 +59,7 @@ def server(settings: Settings) -> Iterator[Finding]:
     else:
         error = found.get("error")
         why = error.get("message") if isinstance(error, dict) else "it says that it is not well"
-        yield fail("server", f"The server on {place} cannot work: {why}", "Look at its log.")
+        yield fail("server", f"The server on {place} cannot work: {why}", LOG)
 
 
 def _access(answer: Answer) -> Finding:
@@ -66,7 +67,7 @@ def _access(answer: Answer) -> Finding:
         return ok("access", f"a program on this machine sees {answer.tools} tools without a key")
     if answer.status == 401:
         return ok("access", "every client needs a key: `dolmen key create AGENT`")
-    return warn("access", f"The server answers {answer.status}: {answer.message}", answer.fix or "Look at its log.")
+    return warn("access", f"The server answers {answer.status}: {answer.message}", answer.fix or LOG)
 
 
 def tools(url: str, headers: Mapping[str, str]) -> Answer | None:

@@ -74,7 +74,7 @@ def _clock(app: App) -> Iterator[Finding]:
         yield fail(
             "clock",
             f"The newest memory is from {format_utc(newest)}, later than this computer's time.",
-            "Set the date and time of this computer (or of the one that wrote it).",
+            "Set the clock of this computer (Linux: timedatectl set-ntp true), or of the one that wrote it.",
         )
     else:
         yield ok("clock", f"{format_utc(now)[:19]}Z, not before the newest memory")
