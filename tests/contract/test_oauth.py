@@ -148,6 +148,25 @@ def test_ending_a_connection_forgets_its_codes_and_tokens_only(granted: Desk) ->
         assert tx.oauth.token("access", "b") is not None
 
 
+def test_what_nobody_came_for_ends(granted: Desk) -> None:
+    """C-311"""
+    with granted.store.write() as tx:
+        for id in ("k2", "k3", "k4"):
+            tx.accounts.add_connection(replace(GRANT, id=id), f"hash of {id}")
+        tx.oauth.add_code(CODE, "c")
+        tx.oauth.add_code(replace(CODE, connection="k2"), "d")
+        tx.oauth.use_code("d", START + 1)
+        for n, id in enumerate(("k3", "k4")):
+            tx.oauth.add_device(replace(DEVICE, user_code=f"BBBB-BBB{n}"), id)
+            tx.oauth.decide_device(f"BBBB-BBB{n}", "allowed", "v", id, "read")
+        tx.oauth.redeem_device("k4")
+        tx.oauth.trim(START + MINUTE - 1, START)
+        assert not [each.id for each in tx.accounts.connections("v") if each.revoked_at is not None]
+        tx.oauth.trim(START + MINUTE, START)
+        ended = {each.id: each.revoked_at for each in tx.accounts.connections("v") if each.revoked_at is not None}
+        assert ended == {"k1": START + MINUTE, "k3": START + MINUTE}
+
+
 def test_what_has_expired_stays_until_it_is_trimmed(granted: Desk) -> None:
     with granted.store.write() as tx:
         tx.oauth.add_code(CODE, "c")

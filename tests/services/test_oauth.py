@@ -170,6 +170,7 @@ def test_a_code_that_comes_twice_ends_what_the_first_got(house: House) -> None:
 
 # -------------------------------------------------------------------------------------------------------------- tokens
 def test_an_access_token_holds_for_an_hour_and_for_this_server(house: House) -> None:
+    """C-297, C-298"""
     given = tokens(house, client(house))
     with pytest.raises(DolmenError):
         authenticate(house.rt, given.access, "https://other.example/mcp")
@@ -219,6 +220,7 @@ def test_two_refreshes_at_once_both_get_tokens_that_work(house: House) -> None:
 
 
 def test_a_refresh_token_that_turns_up_later_ends_the_whole_grant(house: House) -> None:
+    """C-298"""
     asking = client(house)
     first = tokens(house, asking)
     second = refresh(house.rt, asking, first.refresh, "", None)
@@ -265,6 +267,7 @@ def test_a_revoked_token_takes_its_whole_grant_along(house: House, which: str) -
 
 
 def test_a_connection_that_the_owner_ends_stops_at_the_next_call(house: House) -> None:
+    """C-311"""
     asking = client(house)
     given = tokens(house, asking)
     authenticate(house.rt, given.access, RESOURCE)

@@ -121,7 +121,7 @@ def town(serve: Serve) -> Iterator[Town]:
 
 # ------------------------------------------------------------------------------------------------------------- finding
 def test_a_client_finds_its_way_from_the_first_refusal(town: Town) -> None:
-    """C-295, C-296, C-309"""
+    """C-295, C-296, C-304, C-305, C-309"""
     refused = town.served.post(LIST)
     assert refused.status_code == 401
     challenge = refused.headers["www-authenticate"]

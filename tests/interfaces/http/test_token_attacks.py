@@ -156,7 +156,7 @@ def test_what_a_stranger_writes_is_shown_as_text(town: Town) -> None:
 
 
 def test_another_sites_page_calls_nothing_on_this_machine(served: Served) -> None:
-    """B189: where programs of this machine need no key, a page that the person visits gets in with none either."""
+    """B189, C-299: where programs of this machine need no key, a web page gets in with none either."""
     call = rpc("tools/call", name="recall", arguments={"query": "x"})
     assert served.post(call).status_code == 200
     for origin in ("https://evil.example", "null", "http://127.0.0.1:1"):

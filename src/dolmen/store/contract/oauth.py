@@ -68,4 +68,5 @@ class OAuth(Protocol):
 
     def trim(self, now: int, unapproved_before: int) -> int:
         """Forgets codes and tokens that expired, devices an hour after that, and clients that nobody let in and that
-        are older than `unapproved_before`; returns how many."""
+        are older than `unapproved_before`; returns how many. A connection
+        ends whose code or device nobody redeemed in time."""

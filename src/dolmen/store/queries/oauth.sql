@@ -119,6 +119,18 @@ UPDATE oauth_device SET polled_at = :at WHERE secret_hash = :hash;
 -- The allowed one has its tokens.
 UPDATE oauth_device SET decision = 'redeemed' WHERE secret_hash = :hash AND decision = 'allowed';
 
+-- name: end_codes
+-- What a person allowed and its client never came for: nothing of it is left to be used.
+UPDATE connection SET revoked_at = :now WHERE revoked_at IS NULL AND (vault_id, id) IN (
+    SELECT vault_id, connection_id FROM oauth_code WHERE expires_at <= :now AND used_at IS NULL
+);
+
+-- name: end_devices
+-- The same for machines.
+UPDATE connection SET revoked_at = :now WHERE revoked_at IS NULL AND (vault_id, id) IN (
+    SELECT vault_id, connection_id FROM oauth_device WHERE expires_at <= :now AND decision = 'allowed'
+);
+
 -- name: trim_codes
 -- Codes that expired.
 DELETE FROM oauth_code WHERE expires_at <= :now;

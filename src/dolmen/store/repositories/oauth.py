@@ -119,6 +119,8 @@ class OAuthRepository:
 
     # --------------------------------------------------------------------------------------------------------- upkeep
     def trim(self, now: int, unapproved_before: int) -> int:
+        for what in ("codes", "devices"):
+            self._session.run(self._sql[f"end_{what}"], {"now": now})
         ended = sum(
             self._session.run(self._sql[f"trim_{what}"], {"now": now}) for what in ("codes", "tokens", "devices")
         )
