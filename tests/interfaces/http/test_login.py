@@ -26,6 +26,7 @@ from dolmen.interfaces.http.options import HttpOptions
 from dolmen.services import people
 from dolmen.services.accounts import keys, revoke
 from dolmen.settings import Settings
+from tests.hooking import repository
 from tests.interfaces.conftest import Served, serving
 from tests.interfaces.http.test_oauth_flow import PASSWORD, Town, _cheap, hidden
 
@@ -228,6 +229,31 @@ def test_the_command_shows_the_code_and_waits(town: Town) -> None:
     again = ran([*run, "logout"])
     assert again.returncode == 3
     assert "signed in nowhere" in again.stderr
+
+
+@pytest.mark.slow
+def test_a_session_and_its_code_references_go_to_the_server_that_was_signed_in_to(town: Town, tmp_path: Path) -> None:
+    """The processes that clients and git start: they know of no key, and find the sign-in."""
+    signed_in(town)
+    aged(kept.latest() or pytest.fail("nobody is signed in"))
+    shop = repository(tmp_path / "shop")
+    assert ran(["git", "-C", str(shop), "commit", "-q", "--allow-empty", "-m", "begin"]).returncode == 0
+    key = {"authorization": f"Bearer {town.served.key('codex')}"}
+    memory = {"content": "Releases are cut on Fridays.", "kind": "decision", "project": "github.com/acme/shop"}
+    town.served.call("remember", headers=key, memories=[memory])
+    event = {"hook_event_name": "SessionStart", "session_id": "s1", "cwd": str(shop), "source": "startup"}
+    run = [sys.executable, "-m", "dolmen"]
+    said = subprocess.run(
+        [*run, "hook", "claude-code"], input=json.dumps(event), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "Releases are cut on Fridays." in said.stdout, said
+    synced = ran([*run, "refs", "sync", "--json", "--directory", str(shop)])
+    assert json.loads(synced.stdout)["project"] == "github.com/acme/shop", synced.stderr
+    [connection] = [each for each in keys(town.served.rt, town.served.owner()) if not each.hint]
+    town.served.rt.journal.flush()
+    with town.served.rt.store.read() as tx:
+        done = {row.op for row in tx.journal.audited(connection.vault) if row.connection == connection.id}
+    assert {"context", "refs:targets"} <= done
 
 
 def test_without_a_browser_the_address_is_printed(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
