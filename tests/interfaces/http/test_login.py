@@ -22,6 +22,7 @@ from dolmen.client.remote import Remote
 from dolmen.client.signin import asking, finding, kept
 from dolmen.client.signin.asking import Prompt
 from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.clients.targets import TARGETS
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.services import people
 from dolmen.services.accounts import keys, revoke
@@ -254,6 +255,19 @@ def test_a_session_and_its_code_references_go_to_the_server_that_was_signed_in_t
     with town.served.rt.store.read() as tx:
         done = {row.op for row in tx.journal.audited(connection.vault) if row.connection == connection.id}
     assert {"context", "refs:targets"} <= done
+
+
+def test_the_doctor_sees_whether_a_sign_in_still_holds(town: Town) -> None:
+    from dolmen.interfaces.cli.commands.doctor.hooks import _reached
+
+    [claude] = [target for target in TARGETS if target.client == "claude-code"]
+    new = signed_in(town)
+    assert list(_reached(claude, Settings())) == []
+    [connection] = keys(town.served.rt, town.served.owner())
+    revoke(town.served.rt, town.served.owner(), connection.id)
+    aged(new)
+    [finding_] = _reached(claude, Settings())
+    assert f"dolmen login {new.url}" in finding_.fix
 
 
 def test_without_a_browser_the_address_is_printed(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:

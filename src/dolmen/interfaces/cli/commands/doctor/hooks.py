@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dolmen.client import endpoint
 from dolmen.client.editing import jsonc
 from dolmen.client.hook import places, spool, status
+from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, ok, warn
 from dolmen.interfaces.cli.commands.doctor.server import tools
 from dolmen.interfaces.cli.commands.install.planning import registered
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from dolmen.settings import Settings
 
 _RECENT = 7 * 24 * 3600
+_RENEWED_WITHIN = 5.0
+"""Seconds that renewing a token may take."""
 _COMMAND = re.compile(r'"command"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
@@ -111,9 +114,14 @@ def _ago(seconds: int) -> str:
 
 
 def _reached(target: Target, settings: Settings) -> Iterator[Finding]:
-    """Whether the address and key that the hook uses open the door."""
+    """Whether the address and the key or sign-in that the hook uses open the door."""
     found = endpoint.find(target.client, settings)
-    headers = {"Authorization": f"Bearer {found.key}"} if found.key else {}
+    try:
+        bearer = found.bearer(_RENEWED_WITHIN)
+    except DolmenError as error:
+        yield warn("hooks", f"{target.title}: {error.message}", error.fix)
+        return
+    headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
     answer = tools(found.url, headers)
     if answer is None and found.named:
         yield warn(
