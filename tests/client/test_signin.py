@@ -134,6 +134,17 @@ def test_a_machine_asks_as_the_rfc_says(
     assert (refused.value.code, waited) == (code, pauses)
 
 
+def test_a_servers_own_words_are_told(stranger: Stranger) -> None:
+    stranger.says["/r"] = (429, {}, {"error": {"code": "rate-limited", "message": "More than 10 requests per minute."}})
+    with pytest.raises(DolmenError) as busy:
+        asking.sign_in(finding.find(stranger.base), pytest.fail)
+    assert busy.value.message == f"{stranger.base} registers no program: More than 10 requests per minute."
+    stranger.says["/r"] = (400, {}, {"error": "invalid_client_metadata", "error_description": "No."})
+    with pytest.raises(DolmenError) as wrong:
+        asking.sign_in(finding.find(stranger.base), pytest.fail)
+    assert wrong.value.message == f"{stranger.base} registers no program: No."
+
+
 def test_a_server_without_sign_in_asks_for_a_key(stranger: Stranger) -> None:
     stranger.says = {"/mcp": (401, {}, {})}
     with pytest.raises(DolmenError) as keyed:

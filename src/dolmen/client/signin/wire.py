@@ -38,7 +38,9 @@ class Answer:
     @property
     def why(self) -> str:
         """What a refusal says."""
-        return str(self.body.get("error_description") or self.body.get("error") or f"status {self.status}")[:300]
+        error = self.body.get("error")
+        said = error.get("message") if isinstance(error, Mapping) else self.body.get("error_description") or error
+        return str(said or f"status {self.status}").rstrip(".")[:300]
 
 
 def get(url: str, seconds: float = SECONDS) -> Answer:
