@@ -145,9 +145,19 @@ def permit(actor: Actor, name: str) -> None:
         DolmenError: `read-only` or `forbidden`.
     """
     operation = OPERATIONS.get(name)
-    if operation is None:
+    if operation is not None:
+        require(actor, operation.need)
+    admit(actor, name)
+
+
+def admit(actor: Actor, name: str) -> None:
+    """The same, but for the mode: for a door that says by itself which mode a connection lacks.
+
+    Raises:
+        DolmenError: `forbidden`.
+    """
+    if name not in OPERATIONS:
         raise DolmenError("forbidden", "This operation is not open to connections.", "Report it: it is in no table.")
-    require(actor, operation.need)
     if not within_preset(actor.preset, name):
         raise DolmenError(
             "forbidden",

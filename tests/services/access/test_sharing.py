@@ -8,10 +8,12 @@ import pytest
 
 from dolmen.domain.audience import of_persons
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.values import Actor
+from dolmen.domain.values import HOUR, Actor
 from dolmen.services import people, sessions, stats
+from dolmen.services.consolidation.running import consolidate
 from dolmen.services.context import context
 from dolmen.services.edit import edit, link
+from dolmen.services.extraction import scheduling
 from dolmen.services.forget import forget
 from dolmen.services.listing import full_ref
 from dolmen.services.notes.creating import create_note
@@ -22,9 +24,11 @@ from dolmen.services.reading import read
 from dolmen.services.requests import ContextRequest, Edit, Forget, Handoff
 from dolmen.services.requests.notes import NewNote, NoteEdit
 from dolmen.services.review import apply, pending
-from dolmen.services.scopes import projects
+from dolmen.services.scopes import alias, projects
+from dolmen.services.scoping import visible
 from dolmen.services.sharing import share
 from dolmen.services.transfer import export, import_
+from dolmen.services.upkeep import reindex
 from tests.services.conftest import House
 
 
@@ -197,3 +201,31 @@ def test_a_backup_keeps_who_sees_what_and_opens_nothing_elsewhere(house: House, 
     assert len(house.refs("private backup marzipan", there)) == 2
     reader = Actor("other", "somebody", "codex", "write", "k")
     assert house.refs("private backup marzipan", reader) == []
+
+
+def test_making_the_index_again_and_renaming_a_project_open_nothing(house: House, bob: Actor) -> None:
+    mine = house.stored("The offer is Marzipan", bob, visibility="private", project="old")
+    house.stored("The offer is tea", project="old")
+    then = house.clock.now
+    edit(house.rt, bob, Edit(mine, "amend", "The offer is Marzipan and milk"))
+    reindex(house.rt, house.owner)
+    alias(house.rt, house.owner, "old", "new")
+    for project in ("old", "new"):
+        assert len(house.refs("offer marzipan", bob, project=project)) == 2
+        assert "Marzipan" not in repr(house.recall("offer marzipan", project=project))
+        assert "Marzipan" not in repr(house.recall("offer marzipan", project=project, as_of=then))
+    with house.rt.read(house.agent) as tx:
+        assert tx.index.frequencies(visible(tx, house.agent, "*"), ["marzipan"], 10)[1] == {"marzipan": 0}
+
+
+def test_no_model_reads_what_is_not_open(house: House, bob: Actor) -> None:
+    summary = house.remember(
+        "We decided on Marzipan", bob, kind="episode", label="session-summary", session="s1", visibility="private"
+    )
+    assert summary.outcome == "stored"
+    house.clock.advance(HOUR)
+    assert scheduling.schedule(house.rt) == 0
+    house.stored("We decided on Marzipan twice", bob, visibility="private")
+    house.stored("We decided on Marzipan twice!", bob)
+    report = consolidate(house.rt, house.owner, everything=True, settled=0, dry_run=True)
+    assert report.compared == 1

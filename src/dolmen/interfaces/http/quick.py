@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from dolmen.domain.errors import Code, DolmenError
-from dolmen.domain.operations import permit
+from dolmen.domain.operations import admit
 from dolmen.domain.values import Actor
 from dolmen.interfaces import quick
 from dolmen.interfaces.http.body import Body, require_json
@@ -78,7 +78,7 @@ class _Place:
                 raise _other_method(scope["method"], self._method)
             actor = await anyio.to_thread.run_sync(self._actor, scope)
             scope["dolmen.actor"] = actor
-            permit(actor, f"{self._method} {scope['path']}")
+            admit(actor, f"{self._method} {scope['path']}")
             with ExitStack() as stack:
                 stand, now = standing(actor, _FACE, self._door.options), time.monotonic()
                 stack.enter_context(self._limits.request(actor.connection, now, stand.request))

@@ -21,11 +21,11 @@ SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.
 
 -- name: at_address
 -- The live note at an address, else the one that was deleted there last. By its last part, which has an index for both.
--- Of several audiences' live ones, the one that fewer people see.
+-- Of several audiences' live ones, the one that was there first: nobody takes an address away from another note.
 SELECT n.version, n.id, {n_columns} FROM note n
 WHERE n.vault_id = :vault AND n.name_key = :name_key AND n.address_key = :address_key {unseen}
-ORDER BY CASE WHEN n.status = 'deleted' THEN 1 ELSE 0 END, CASE WHEN n.audience = '' THEN 1 ELSE 0 END,
-    n.updated_at DESC
+ORDER BY CASE WHEN n.status = 'deleted' THEN 1 ELSE 0 END,
+    CASE WHEN n.status = 'deleted' THEN -n.updated_at ELSE n.created_at END, n.id
 LIMIT 1;
 
 -- name: moved_from
@@ -33,7 +33,7 @@ LIMIT 1;
 SELECT n.version, n.id, {n_columns}
 FROM note_alias a JOIN note n ON n.vault_id = a.vault_id AND n.id = a.note_id
 WHERE a.vault_id = :vault AND a.address_key = :address_key {unseen}
-ORDER BY CASE WHEN n.audience = '' THEN 1 ELSE 0 END
+ORDER BY n.created_at, n.id
 LIMIT 1;
 
 -- name: named
