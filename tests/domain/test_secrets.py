@@ -99,6 +99,8 @@ PLAIN = [
     "access key rotation happens quarterly; credentials live in the vault",
     "암호는 볼트에 보관하고 토큰은 매주 바꾼다",
     "tokenizer=cl100k_base_v2_fast_Tokenizer",
+    "这是消息和响应的最大 token 数。当剪藏较长的网页时，你很容易超过此限制。Ollama 会静默失败并返回不相关的结果。",
+    "最大 token 數量。擷取較長的網頁時，你很容易超過此限制。Ollama 會靜默失敗",
 ]
 
 

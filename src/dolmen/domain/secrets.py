@@ -95,6 +95,8 @@ def _looks_random(value: str) -> bool:
     value = value[:_CHECKED_CHARACTERS]
     if len(value) < 12 or not _LOCATION.isdisjoint(value) or _HEX.match(value):
         return False
+    if 4 * sum(c > "\x7f" for c in value) > len(value):  # prose of a script without spaces
+        return False
     upper, lower = any(c.isupper() for c in value), any(c.islower() for c in value)
     digit = any(c.isdigit() for c in value)
     symbol = any(not c.isalnum() and c not in _WORD_MARKS for c in value)
