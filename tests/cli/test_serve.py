@@ -154,3 +154,13 @@ def test_it_listens_to_the_network_only_with_a_key(sqlite_url: str, host: str) -
         connection.request("POST", "/mcp", body="{}", headers={"Content-Type": "application/json"})
         assert connection.getresponse().status == 401
         connection.close()
+
+
+def test_where_people_sign_in_it_says_so_and_needs_no_key_to_begin_with(sqlite_url: str) -> None:
+    with serving(sqlite_url, "--host", "0.0.0.0", public_url="https://memory.example.com") as process:
+        told = said(process, "Ctrl-C")
+        assert "access  by signing in from the client, or with a key" in told
+        assert "https://memory.example.com/enter/" in told
+    with serving(sqlite_url, "--host", "0.0.0.0", public_url="https://memory.example.com", oauth="off") as process:
+        _, errors = process.communicate(timeout=30)
+        assert "there is no key yet" in errors

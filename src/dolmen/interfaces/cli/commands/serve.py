@@ -107,11 +107,12 @@ def require_safe(settings: Settings, keys: list[Connection]) -> None:
     from dolmen.interfaces.http.hosts import is_loopback, require_safe_bind
 
     require_safe_bind(settings.host, settings.auth)
-    if not is_loopback(settings.host) and not keys:
+    if not is_loopback(settings.host) and not keys and not http_options(settings).base:
         raise DolmenError(
             "configuration",
             f"{settings.host} is reached from other machines, and there is no key yet.",
-            "Make one first (`dolmen key create AGENT`), or listen on 127.0.0.1.",
+            "Make one first (`dolmen key create AGENT`), set DOLMEN_PUBLIC_URL so that people sign in, or listen on "
+            "127.0.0.1.",
         )
 
 
