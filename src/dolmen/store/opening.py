@@ -43,3 +43,9 @@ def open_store(url: str, clock: Callable[[], int] = now, new_id: Callable[[], st
         f"{scheme!r} is no kind of store.",
         f"Use sqlite:///{'path/to/file' if found else url} or postgresql://user@host/name in DOLMEN_DATABASE.",
     )
+
+
+def file_of(url: str) -> Path | None:
+    """The file of an embedded store; None for another kind of store, and for a private one."""
+    scheme, _, rest = url.partition(":///")
+    return Path(rest).expanduser() if scheme == "sqlite" and rest and rest != ":memory:" else None

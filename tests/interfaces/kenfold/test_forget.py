@@ -32,7 +32,9 @@ def test_forgetting_again_changes_nothing(claude: Agent) -> None:
 def test_a_long_reason_is_cut_at_1000_characters(claude: Agent, length: int) -> None:
     """C-124, C-335."""
     id = claude.remember("Herons nest late.")
-    claude.do("forget", id=id, reason="x" * length)
+    told = claude.do("forget", id=id, reason="x" * length)
+    assert told.get("notes") == [f"the reason was cut from {length} to 1000 characters"]
+    assert "notes" not in claude.do("forget", id=id, reason="x" * length), "the second one changes nothing"
     assert claude.stored(id).attrs["forget_reason"] == "x" * 1000
 
 

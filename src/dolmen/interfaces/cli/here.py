@@ -78,7 +78,9 @@ class Here:
     @property
     def missing(self) -> Path | None:
         """Where the store would be, when it is not there yet."""
-        file = store_file(self.settings.database)
+        from dolmen.store.opening import file_of
+
+        file = file_of(self.settings.database)
         return None if file is None or (file.is_file() and file.stat().st_size) else file
 
     def rehearse(self) -> None:
@@ -172,12 +174,6 @@ class Here:
         if not click.confirm(for_terminal(question), err=True):
             click.echo("Nothing was changed.", err=True)
             sys.exit(FAILED)
-
-
-def store_file(database: str) -> Path | None:
-    """The file of an embedded store; None for another kind of store, and for a private one."""
-    scheme, _, rest = database.partition(":///")
-    return Path(rest).expanduser() if scheme == "sqlite" and rest and rest != ":memory:" else None
 
 
 def _no_store(file: Path) -> DolmenError:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dolmen.app import App, open_app
-from dolmen.interfaces.cli.here import store_file
 from dolmen.interfaces.desk import LocalDesk
-from dolmen.interfaces.mcp.toolsets.core import FACE, sessions
+from dolmen.interfaces.mcp.toolsets.core import sessions
 from dolmen.services.accounts import local_actor
-from dolmen.services.policy import under_policy
+from dolmen.services.policy import by_versions, under_policy
 from dolmen.settings import Settings
+from dolmen.store.opening import file_of
 
 _HANDLERS = {"context": sessions.context, "reflect": sessions.reflect}
 
@@ -32,7 +32,7 @@ class LocalMemory:
         self, tool: str, arguments: Mapping[str, Any], *, seconds: float, session: str = "", toolset: str = "core"
     ) -> dict[str, Any]:
         actor = local_actor(self.app.runtime, agent=self.agent, mode=self.app.settings.mode)
-        actor = under_policy(self.app.runtime, replace(actor, session=session or actor.session), FACE.policy)
+        actor = under_policy(self.app.runtime, replace(actor, session=session or actor.session), by_versions)
         return _HANDLERS[tool](self.app.runtime, actor, dict(arguments))
 
     def desk(self) -> LocalDesk:
@@ -49,7 +49,7 @@ def open_local(settings: Settings, agent: str) -> LocalMemory | None:
     Raises:
         DolmenError: it cannot be opened.
     """
-    file = store_file(settings.database)
+    file = file_of(settings.database)
     if file is not None and not file.is_file():
         return None
     return LocalMemory(open_app(settings, models=False), settings.agent or agent)

@@ -142,9 +142,10 @@ class Face:
 
 def faces(public_url: str = "") -> dict[Toolset, Face]:
     """Every toolset that this version serves. `public_url`: where people open a memory in a browser, if anywhere."""
-    from dolmen.interfaces.mcp.toolsets import core, kenfold, kmem, openai
+    from dolmen.interfaces.mcp.toolsets import kenfold, kmem, openai
+    from dolmen.interfaces.mcp.toolsets.core.face import FACE as CORE
 
-    return {face.toolset: face for face in (core.FACE, kenfold.FACE, kmem.FACE, openai.face(public_url))}
+    return {face.toolset: face for face in (CORE, kenfold.FACE, kmem.FACE, openai.face(public_url))}
 
 
 def face(toolset: str, public_url: str = "") -> Face:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, fail, ok, size, warn
-from dolmen.interfaces.cli.here import store_file
+from dolmen.store.opening import file_of
 
 if TYPE_CHECKING:
     from dolmen.interfaces.cli.here import Here
@@ -35,7 +35,7 @@ def computer(settings: Settings) -> Iterator[Finding]:
     yield ok("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}")
     if time.time() < _BUILT:
         yield fail("clock", "The clock was never set; ages and expiry would be wrong.", "Set the date and time.")
-    file = store_file(settings.database)
+    file = file_of(settings.database)
     if file is None:
         return
     folder = next((each for each in (file.parent, *file.parents) if each.exists()), Path.cwd())

@@ -11,7 +11,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.timeframe import format_utc
 from dolmen.domain.values import HOUR, MINUTE
 from dolmen.interfaces.cli.commands.doctor.finding import Finding, fail, failed, ok, size, warn
-from dolmen.interfaces.cli.here import store_file
+from dolmen.store.opening import file_of
 
 if TYPE_CHECKING:
     from dolmen.app import App
@@ -23,7 +23,7 @@ _LARGE_LOG = 64 * 1024 * 1024
 
 
 def store(here: Here) -> Iterator[Finding]:
-    file = store_file(here.settings.database)
+    file = file_of(here.settings.database)
     if file is not None and not file.exists():
         yield ok("store", f"not there yet: `dolmen serve` or the first memory makes {file}")
         return
@@ -56,7 +56,7 @@ def _engine(info: StoreInfo) -> Iterator[Finding]:
 
 
 def _private(settings: Settings) -> Iterator[Finding]:
-    file = store_file(settings.database)
+    file = file_of(settings.database)
     if file is None or os.name != "posix":
         return
     mode = stat.S_IMODE(file.stat().st_mode)

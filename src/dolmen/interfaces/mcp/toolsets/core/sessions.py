@@ -6,7 +6,7 @@ from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import clock
 from dolmen.interfaces.mcp.presenting import FRAME, Json, age, claim, compact, moment
 from dolmen.interfaces.mcp.registry import Arguments
-from dolmen.interfaces.mcp.toolsets.core.writes import remembered
+from dolmen.interfaces.mcp.toolsets.core.outcomes import remembered
 from dolmen.services import context as briefing
 from dolmen.services import sessions
 from dolmen.services.requests import ContextRequest, Handoff, HandoffView, Reflection

@@ -9,16 +9,17 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Case
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp.arguments import read_as
-from dolmen.interfaces.mcp.presenting import Json, compact, score
+from dolmen.interfaces.mcp.presenting import Json, compact
 from dolmen.interfaces.mcp.registry import Arguments
 from dolmen.interfaces.mcp.toolsets.core import notes
+from dolmen.interfaces.mcp.toolsets.core.outcomes import remembered
 from dolmen.interfaces.mcp.toolsets.core.schemas import EDITABLE
 from dolmen.services import edit as editing
 from dolmen.services import feedback as judging
 from dolmen.services import forget as forgetting
 from dolmen.services import remember as remembering
 from dolmen.services.notes.marking import link_notes, verify_claims
-from dolmen.services.requests import Edit, FeedbackRequest, Forget, NewLink, NewMemory, Remembered, Similar
+from dolmen.services.requests import Edit, FeedbackRequest, Forget, NewLink, NewMemory, Remembered
 from dolmen.services.runtime import Runtime
 
 
@@ -69,30 +70,6 @@ def new_memory(item: Mapping[str, Any]) -> NewMemory:
 
 def new_case(fields: Mapping[str, str] | None) -> Case | None:
     return None if fields is None else Case(**fields)
-
-
-def remembered(result: Remembered) -> Json:
-    return compact(
-        {
-            "outcome": result.outcome,
-            "ref": result.ref,
-            "kind": result.kind,
-            "scope": result.scope,
-            "status": "" if result.status == "active" else result.status,
-            "deduplicated": result.deduplicated,
-            "idempotent": result.idempotent,
-            "superseded": list(result.superseded),
-            "similar": [similar(one) for one in result.similar],
-            "proposal": result.proposal,
-            "because": result.because,
-            "notes": list(result.notes),
-            "error": None if result.error is None else dict(result.error),
-        }
-    )
-
-
-def similar(one: Similar) -> Json:
-    return {"ref": one.ref, "text": one.text, "similarity": score(one.similarity)}
 
 
 def edit(rt: Runtime, actor: Actor, args: Arguments) -> Json:

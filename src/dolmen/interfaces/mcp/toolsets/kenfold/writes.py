@@ -121,12 +121,15 @@ def resume(rt: Runtime, actor: Actor, args: Arguments) -> Json:
 
 def forget(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     id = memory_id(args["id"], "id")
-    reason = args.get("reason", "").strip()[: 4 * REASON_LIMIT]  # what is kept of it is cut after it was redacted
+    given = args.get("reason", "").strip()
+    reason = given[: 4 * REASON_LIMIT]  # what is kept of it is cut after it was redacted
     done = forgetting.forget(rt, actor, Forget(ref=id, reason=reason))
+    cut = f"the reason was cut from {len(given)} to {REASON_LIMIT} characters"
+    notes = [cut] if len(given) > REASON_LIMIT and done.outcome != "unchanged" else []
     if done.outcome != "queued":
-        return {"id": id, "status": "deleted"}
+        return {"id": id, "status": "deleted", **({"notes": notes} if notes else {})}
     waits = "The deletion waits until a person agrees to it."
-    return {"id": id, "status": reading.read(rt, actor, id).memory.status, "notes": [waits]}
+    return {"id": id, "status": reading.read(rt, actor, id).memory.status, "notes": [waits, *notes]}
 
 
 def memory_id(given: str, argument: str) -> str:
