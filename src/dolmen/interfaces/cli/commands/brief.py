@@ -11,9 +11,9 @@ from dolmen.interfaces.cli.here import Here, command
 @click.option("--quick", is_flag=True, help="The page of Quick Connect, for an agent that cannot speak MCP.")
 @command
 def brief(here: Here, quick: bool) -> None:
-    """Print the brief: your conventions, and how to use the memory.
+    """Print the conventions that agents are given before they begin.
 
-    It is what clients attach as `dolmen://brief`. A note is in it when its front matter says `type: convention` and
+    Clients attach them as `dolmen://brief`, with how to use the memory. A note is in it when its front matter says `type: convention` and
     `briefing: true`, and when people wrote or verified every line of it; what is left out is named, with the reason.
     """
     with here.vault() as (rt, actor):
