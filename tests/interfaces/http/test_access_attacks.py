@@ -185,3 +185,11 @@ def test_another_server_on_the_same_store_refuses_a_removed_member_within_moment
     assert here.post(body, **headers).status_code == 401
     bound = KEPT_FOR / SECOND + 1
     assert within(bound, lambda: there.post(body, **headers).status_code == 401)
+
+
+def test_who_may_see_what_is_private_is_told_that_it_is(serve: Serve) -> None:
+    served = serve()
+    headers = {"authorization": f"Bearer {served.key('codex', private=True)}"}
+    done = served.call("remember", headers=headers, memories=[{"content": "Kept to myself"}])
+    shown = served.call("read", headers=headers, ref=done["results"][0]["ref"])
+    assert shown["visibility"] == "private"

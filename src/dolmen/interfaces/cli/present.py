@@ -68,6 +68,7 @@ def row(out: Output, memory: Memory) -> tuple[str, ...]:
     """A memory in a list."""
     text = f"{memory.title}: {memory.text}" if memory.title else memory.text
     mark = "" if memory.status == "active" else f"[{memory.status}] "
+    mark += f"[{visibility_of(memory.audience)}] " if memory.audience else ""
     return (
         out.style(short(memory.id), fg="yellow"),
         memory.kind,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from dolmen.domain.audience import visibility_of
 from dolmen.domain.code import View as RefView
 from dolmen.domain.memory import Case, Link, Memory
 from dolmen.domain.note import address_of
@@ -163,6 +164,7 @@ def memory(value: Memory, now: int) -> Json:
             "tags": list(value.tags),
             "importance": score(value.importance),
             "pinned": value.pinned,
+            "visibility": visibility_of(value.audience) if value.audience else "",
             "source": value.source,
             "case": case(value.case),
             "session": value.session,
