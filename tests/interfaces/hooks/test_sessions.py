@@ -272,6 +272,20 @@ def test_two_sessions_at_once_keep_their_words_apart(served: Served, hooked: Hoo
         assert f"- {other} " not in texts[name]
 
 
+def test_with_a_server_the_hook_opens_no_store_while_others_write_to_the_same_session(
+    served: Served, hooked: Hooked, shop: Path
+) -> None:
+    """B057: one writer, the server; what it and the hook write for one session both stand."""
+    hooked.more["DOLMEN_DATABASE"] = f"sqlite:///{hooked.home}/never.db"
+    work(hooked, shop)
+    tell(served, "Deploys happen on Tuesday", session="s1")
+    end(hooked, shop)
+    assert list(hooked.home.rglob("*.db")) == []
+    [summary] = stored(served)
+    assert summary.session == "s1"
+    assert [memory.session for memory in stored(served, "fact")] == ["s1"]
+
+
 def test_a_hook_that_is_registered_twice_gives_the_context_once(served: Served, hooked: Hooked, shop: Path) -> None:
     """B117: for the user and for the project, or by two clients that read the same file."""
     tell(served, "Deploys happen on Tuesday")
