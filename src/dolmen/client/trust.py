@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import ProjectIdentity
 
 _LIMIT = 1 << 20
+_PLAIN = re.compile(r"[\w./-]{1,120}")
+_SHOWN = 60
 
 
 def file() -> Path:
@@ -62,9 +65,16 @@ def notice(identity: ProjectIdentity) -> str:
     if not identity.unconfirmed:
         return ""
     return (
-        f"A .dolmen file in this folder names the project {identity.unconfirmed}, which nobody has confirmed on this "
-        f"machine, so it is {identity.project or 'no project'} here. `dolmen project trust` confirms it."
+        f"A .dolmen file in this folder names the project {shown(identity.unconfirmed)}, which nobody has "
+        f"confirmed on this machine, so it is {identity.project or 'no project'} here. `dolmen project trust` confirms it."
     )
+
+
+def shown(project: str) -> str:
+    """A name that somebody else chose, such that it cannot be taken for a sentence of ours."""
+    if _PLAIN.fullmatch(project):
+        return project
+    return json.dumps(project if len(project) <= _SHOWN else f"{project[:_SHOWN]}…", ensure_ascii=False)
 
 
 def _key(place: Path) -> str:

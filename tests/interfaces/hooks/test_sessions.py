@@ -71,7 +71,7 @@ def end(hooked: Hooked, directory: Path, session: str = "s1") -> None:
 def test_a_recorded_session_gets_its_context_and_leaves_one_summary(
     name: str, served: Served, hooked: Hooked, shop: Path
 ) -> None:
-    """C-218, C-219, C-220."""
+    """C-218, C-219, C-220, B223: what is known arrives although the model calls no tool."""
     tell(served, "Deploys happen on Tuesday")
     contexts = []
     for payload, said in hooked.replay(name, shop):

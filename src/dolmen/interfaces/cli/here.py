@@ -150,8 +150,8 @@ class Here:
             self.out.warn(trust.notice(identity))
             return identity
         question = (
-            f"A .dolmen file in this folder names the project {identity.unconfirmed}. Should sessions here read and "
-            f"write its memory, instead of that of {identity.project or 'no project'}?"
+            f"A .dolmen file in this folder names the project {trust.shown(identity.unconfirmed)}. Should sessions "
+            f"here read and write its memory, instead of that of {identity.project or 'no project'}?"
         )
         trust.answer(place, identity.unconfirmed, click.confirm(for_terminal(question), err=True))
         return default_project(self.settings.project, directory)
