@@ -66,7 +66,8 @@ def notice(identity: ProjectIdentity) -> str:
         return ""
     return (
         f"A .dolmen file in this folder names the project {shown(identity.unconfirmed)}, which nobody has "
-        f"confirmed on this machine, so it is {identity.project or 'no project'} here. `dolmen project trust` confirms it."
+        f"confirmed on this machine, so it is {identity.project or 'no project'} here. "
+        "`dolmen project trust` confirms it."
     )
 
 
