@@ -90,8 +90,8 @@ def audience_of_change(tx: Tx, actor: Actor, before: Note, after: Note) -> str:
 def audience_here(tx: Tx, actor: Actor, audience: str) -> str:
     """The audience of something imported: those of its people who are in this vault, else who imports it. What was
     private never becomes open by that."""
-    if not persons_of(audience):
-        return audience if key_of(audience) else OPEN
+    if audience == OPEN or key_of(audience):
+        return audience
     here = {person.id for person in tx.people.all(actor.vault) if person.removed_at is None}
     known = here.intersection(persons_of(audience))
     return of_persons(known or {actor.person})

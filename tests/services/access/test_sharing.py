@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -201,6 +202,13 @@ def test_a_backup_keeps_who_sees_what_and_opens_nothing_elsewhere(house: House, 
     assert len(house.refs("private backup marzipan", there)) == 2
     reader = Actor("other", "somebody", "codex", "write", "k")
     assert house.refs("private backup marzipan", reader) == []
+    forged = [line.replace(of_persons([bob.person]), "z:whoever") for line in lines]
+    strange = Actor("third", "stranger", "cli", "admin", "local", human=True)
+    with house.rt.store.write() as tx:
+        tx.accounts.add_vault("third", "Third", "stranger", "Eve")
+    import_(house.rt, strange, forged)
+    assert house.refs("private backup marzipan", replace(reader, vault="third")) == []
+    assert len(house.refs("private backup marzipan", strange)) == 2
 
 
 def test_making_the_index_again_and_renaming_a_project_open_nothing(house: House, bob: Actor) -> None:
