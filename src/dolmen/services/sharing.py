@@ -23,7 +23,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory
 from dolmen.domain.note import Note
 from dolmen.domain.values import Actor
-from dolmen.markdown import read_properties
+from dolmen.markdown import read_properties, set_property
 from dolmen.services.recording import audit, reason_text, revise, sha
 from dolmen.services.requests import Edited, NewMemory
 from dolmen.services.scoping import existing, refuse_block
@@ -85,6 +85,17 @@ def audience_of_change(tx: Tx, actor: Actor, before: Note, after: Note) -> str:
     if said[0] is None or said == _said(before.source):
         return before.audience
     return _changed(tx, actor, before.audience, before.person, *said)
+
+
+def marked(actor: Actor, source: str) -> str:
+    """The source of a new note, saying that it is private when its connection writes so: a file of it then keeps that.
+    A front matter that cannot be read stays as it is."""
+    if not actor.private or actor.keys or not actor.person or PROPERTY in read_properties(source).values:
+        return source
+    try:
+        return set_property(source, PROPERTY, "private")
+    except DolmenError:
+        return source
 
 
 def audience_here(tx: Tx, actor: Actor, audience: str) -> str:

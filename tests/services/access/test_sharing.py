@@ -145,6 +145,8 @@ def test_a_connection_can_keep_all_that_it_writes_private(house: House, bob: Act
     sessions.handoff(house.rt, agent, Handoff(summary="Go on with the private part"))
     assert house.refs("kept without saying", bob) == [ref]
     assert house.refs("kept without saying", house.agent) == []
+    made = create_note(house.rt, agent, NewNote("# Diary\n\nMarzipan.\n"))
+    assert read_note(house.rt, bob, made.ref).note.source.startswith("---\nvisibility: private\n---\n")
     assert sessions.resume(house.rt, house.agent) is None
     assert sessions.resume(house.rt, agent) is not None
 

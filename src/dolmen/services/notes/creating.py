@@ -37,7 +37,7 @@ from dolmen.services.requests.notes import NewNote, NoteWritten
 from dolmen.services.requests.writing import NewLink
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import scope_for
-from dolmen.services.sharing import audience_of_note
+from dolmen.services.sharing import audience_of_note, marked
 from dolmen.store.contract import Tx
 
 RELATES = "relates_to"
@@ -54,6 +54,8 @@ def create_note(rt: Runtime, actor: Actor, request: NewNote, *, dry_run: bool = 
     """
     require(actor, "write")
     notes = checking.replacements(request)
+    if request.path is None:
+        request = replace(request, content=marked(actor, request.content))
     request = checked_note(request)
     draft = drafted(request)
     vectors = vectors_of(rt, draft)
