@@ -13,8 +13,9 @@ from dolmen.interfaces.cli.here import Here, command
 def brief(here: Here, quick: bool) -> None:
     """Print the conventions that agents are given before they begin.
 
-    Clients attach them as `dolmen://brief`, with how to use the memory. A note is in it when its front matter says `type: convention` and
-    `briefing: true`, and when people wrote or verified every line of it; what is left out is named, with the reason.
+    Clients attach them as `dolmen://brief`, with how to use the memory. A note is in it when its front matter says
+    `type: convention` and `briefing: true`, and when people wrote or verified every line of it; what is left out is
+    named, with the reason.
     """
     with here.vault() as (rt, actor):
         if quick:
