@@ -42,7 +42,8 @@ def sync(here: Here, directory: str, project: str | None, url: str | None, secon
     """Check what memories refer to in this checkout, and report it.
 
     Reports to the server that DOLMEN_URL and DOLMEN_KEY name, else to the one that `dolmen login` signed in to, else to
-    the one that runs on this machine, else to the store itself. Files with uncommitted changes are not anchored, and an older or diverged checkout says nothing.
+    the one that runs on this machine, else to the store itself. Files with uncommitted changes are not anchored, and
+    an older or diverged checkout says nothing.
     """
     from dolmen.client import refs
 
