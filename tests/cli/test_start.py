@@ -113,14 +113,14 @@ def test_every_error_has_an_exit_code_and_every_exit_code_a_meaning() -> None:
 def test_what_destroys_can_be_rehearsed_or_asks() -> None:
     destroying = {
         ("memory", "purge"), ("key", "revoke"), ("person", "remove"), ("demo",), ("project", "alias"), ("install",),
-        ("uninstall",),
+        ("uninstall",), ("vault", "remove"), ("person", "reset-second-factor"),
     }  # fmt: skip
     asking = {path for path, command in commands() if "yes" in {each.name for each in command.params}}
     assert asking == destroying
     rehearsed = {path for path, command in commands() if "dry_run" in {each.name for each in command.params}}
     assert rehearsed == {
         ("memory", "purge"), ("memory", "forget"), ("memory", "add"), ("import",), ("install",), ("uninstall",),
-        ("consolidate",), ("note", "new"),
+        ("consolidate",), ("note", "new"), ("vault", "remove"),
     }  # fmt: skip
 
 

@@ -67,7 +67,9 @@ def invite(here: Here, name: str) -> None:
 
 @person.command()
 @click.argument("who")
-@click.option("--role", type=click.Choice(("member", "owner")), default="member", show_default=True)
+@click.option(
+    "--role", type=click.Choice(("member", "owner")), default="member", show_default=True, help="What they may do."
+)
 @command
 def admit(here: Here, who: str, role: Any) -> None:
     """Let somebody of another vault into this one too; they sign in as before.
