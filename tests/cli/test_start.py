@@ -120,7 +120,7 @@ def test_what_destroys_can_be_rehearsed_or_asks() -> None:
     rehearsed = {path for path, command in commands() if "dry_run" in {each.name for each in command.params}}
     assert rehearsed == {
         ("memory", "purge"), ("memory", "forget"), ("memory", "add"), ("import",), ("install",), ("uninstall",),
-        ("consolidate",), ("note", "new"), ("vault", "remove"),
+        ("consolidate",), ("note", "new"), ("vault", "remove"), ("mirror",),
     }  # fmt: skip
 
 
