@@ -110,6 +110,7 @@ def _state(town: Town) -> str:
         return repr([row for row in rows if "of " in repr(row) or "Hidden" in repr(row)])
 
 
+@pytest.mark.slow
 def test_no_operation_of_any_toolset_reads_or_changes_what_is_not_its_callers(town: Town) -> None:
     mine = _state(town)
     for key in town.attackers.values():
