@@ -94,7 +94,9 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
     _one("KENFOLD_CONSOLIDATE", "consolidate"),
     _one("KENFOLD_OAUTH", "oauth"),
     _one("KENFOLD_OAUTH_DCR", "oauth_dcr"),
-    _none("KENFOLD_DASHBOARD", "There is no dashboard; the pages for signing in come with a public address.", "dashboard"),
+    _none(
+        "KENFOLD_DASHBOARD", "There is no dashboard; the pages for signing in come with a public address.", "dashboard"
+    ),
     _none("KENFOLD_URL", "It names Kenfold's server; hooks need this one's.", "url"),
     _none(
         "KENFOLD_API_KEY",

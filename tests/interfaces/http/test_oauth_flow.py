@@ -511,7 +511,7 @@ def test_a_person_of_several_vaults_chooses_which_one_a_client_comes_into(town: 
     assert 'name="vault"' not in town.get(town.request(client)).text
     made = vaults.add_vault(town.served.rt, town.served.owner(), "Work")
     shown = town.get(town.request(client)).text
-    assert "<option value=\"" + made.id in shown
+    assert '<option value="' + made.id in shown
     answer = town.call(town.tokens(client, vault=made.id)["access_token"])
     assert answer.status_code == 200
     [inside] = keys(town.served.rt, replace(town.served.owner(), vault=made.id))
