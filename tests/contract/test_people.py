@@ -139,3 +139,13 @@ def test_old_browsers_failures_and_links_are_trimmed(peopled: Desk) -> None:
         tx.people.add_link(LINK, "l")
         assert tx.people.trim(START + MINUTE, START - MINUTE, START + MINUTE, START + HOUR) == 4
         assert [tx.people.browser(b) is not None for b in ("silent", "here", "long")] == [False, True, False]
+
+
+def test_a_right_guess_is_taken_off_a_row_that_goes_on(desk: Desk) -> None:
+    with desk.store.write() as tx:
+        for n in range(3):
+            tx.people.guess("192.0.2.1", START + n, START - HOUR, 9)
+        tx.people.take_back("192.0.2.1")
+        tx.people.take_back("unknown")
+        assert tx.people.guess("192.0.2.1", START + 3, START - HOUR, 9) == (3, START + 3)
+        assert tx.people.guess("unknown", START + 3, START - HOUR, 9) == (1, START + 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.passkeys import base64url
-from dolmen.services import own_account, passkeys, passwords, second_factor
+from dolmen.services import own_account, passkeys, passwords, second_factor, vaults
 from dolmen.services.passkeys import MOST, Answer, Site
 from dolmen.services.people import (
     GUESSES,
@@ -267,3 +268,15 @@ def test_a_passkey_of_a_member_who_was_removed_opens_nothing(house: House, here:
     remove(house.rt, house.owner, mina.id)
     refused(house, key.but(counter=3), handle)
     assert at_browser(house.rt, entered.session) is None
+
+
+def test_a_person_who_leaves_a_vault_takes_their_passkeys_to_the_other(house: House) -> None:
+    bob, link = invite(house.rt, house.owner, "Bob")
+    here = at(house, choose_password(house.rt, link, "bob", PASSWORD))
+    key = Authenticator()
+    handle = added(house, here, key)
+    passkeys.drop_password(house.rt, here)
+    work = vaults.add_vault(house.rt, house.owner, "Work")
+    vaults.admit(house.rt, replace(house.owner, vault=work.id), "bob")
+    remove(house.rt, house.owner, bob.id)
+    assert enter_with(house, key.but(counter=5), handle).person.vault == work.id

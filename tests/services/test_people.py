@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -157,6 +158,25 @@ def test_guessing_many_names_locks_the_address(house: House) -> None:
         codes.append(error.value.code)
     assert codes == ["unauthorized"] * 20 + ["rate-limited"]
     sign_in(house.rt, "ada", PASSWORD, Visitor("198.51.100.1"))
+
+
+def test_a_password_of_ones_own_gives_nobody_more_guesses_at_others(house: House) -> None:
+    owner_enters(house)
+    codes = []
+    for number in range(21):
+        if number % 5 == 0:
+            with suppress(DolmenError):
+                sign_in(house.rt, "ada", PASSWORD, Visitor(HERE))
+        with pytest.raises(DolmenError) as error:
+            sign_in(house.rt, f"name{number}", "wrong", Visitor(HERE))
+        codes.append(error.value.code)
+    assert codes == ["unauthorized"] * 20 + ["rate-limited"]
+
+
+def test_signing_in_well_from_one_address_locks_nobody_there(house: House) -> None:
+    owner_enters(house)
+    for _ in range(25):
+        sign_in(house.rt, "ada", PASSWORD, Visitor(HERE))
 
 
 def test_a_browser_is_signed_out_by_its_person_by_rest_and_by_age(house: House) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -206,6 +207,20 @@ def test_turning_off_takes_the_password_and_a_code(house: House) -> None:
     with pytest.raises(DolmenError) as error:
         second_factor.turn_off(house.rt, here, PASSWORD, codes[0], VISITOR)
     assert error.value.code == "conflict"
+
+
+def test_a_known_password_and_an_open_browser_give_nobody_more_guesses_of_the_code(house: House) -> None:
+    here = enter(house)
+    turn_on(house, here)
+    codes = []
+    for number in range(GUESSES):
+        with suppress(DolmenError):
+            change_password(house.rt, here, PASSWORD, PASSWORD, VISITOR)
+        with pytest.raises(DolmenError) as error:
+            second_factor.turn_off(house.rt, here, PASSWORD, f"{number:06d}", VISITOR)
+        codes.append(error.value.code)
+    assert codes[0] == "forbidden"
+    assert codes[-1] == "rate-limited"
 
 
 def test_new_recovery_codes_replace_the_old(house: House) -> None:

@@ -7,6 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dolmen.domain.access import KEY_PREFIX, Connection, require
@@ -30,6 +31,7 @@ from dolmen.services.refusing import because
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
+    from dolmen.store.contract import Tx
 
 MAIN_VAULT = "01900000-0000-7000-8000-000000000001"
 """The first vault of every store. A fixed id, so that two processes that set one store up at once make one vault."""
@@ -202,19 +204,27 @@ def revoke(rt: Runtime, actor: Actor, id: str) -> Connection:
 
     require(actor, "admin")
     with rt.store.write() as tx:
-        revoked = tx.accounts.revoke(actor.vault, id, tx.now)
         connection = next((each for each in tx.accounts.connections(actor.vault) if each.id == id), None)
         if connection is None:
             raise not_found("Key", id)
-        bound = tx.oauth.bound_to(actor.vault, id) if revoked else []
-        if revoked:
+        ended = end(tx, actor.vault, id)
+        if ended:
             audit(tx, actor, "key:revoke", id)
-        for each in bound:  # what was let in through clients that were registered with the key
-            tx.accounts.revoke(actor.vault, each, tx.now)
-            tx.oauth.drop_tokens(actor.vault, each)
-    for each in (id, *bound):
+            connection = replace(connection, revoked_at=tx.now)
+    for each in (id, *ended):
         rt.keys.forget(each)
     return connection
+
+
+def end(tx: Tx, vault: str, id: str) -> list[str]:
+    """Ends a connection, and what was let in through clients that were registered with it; what ended."""
+    if not tx.accounts.revoke(vault, id, tx.now):
+        return []
+    ended = [id, *tx.oauth.bound_to(vault, id)]
+    for each in ended:
+        tx.accounts.revoke(vault, each, tx.now)
+        tx.oauth.drop_tokens(vault, each)
+    return ended
 
 
 def authenticate(rt: Runtime, secret: str) -> Actor:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dolmen.domain.access import Connection
 from dolmen.domain.errors import not_found
-from dolmen.services import passwords
+from dolmen.services import accounts, passwords
 from dolmen.services.checking import tidied
 from dolmen.services.people import IDLE, LONGEST, SignedIn, Visitor, prove
 from dolmen.services.recording import audit
 from dolmen.services.second_factor import is_fresh
-from dolmen.store.contract import Passkey
+from dolmen.store.contract import Passkey, Tx
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -62,10 +62,8 @@ def account(rt: Runtime, here: SignedIn) -> Account:
             ],
             connections=[
                 each
-                for each in tx.accounts.connections(vault)
-                if each.person == person
-                and each.revoked_at is None
-                and (each.expires_at is None or each.expires_at > tx.now)
+                for each in _connections(tx, person)
+                if each.revoked_at is None and (each.expires_at is None or each.expires_at > tx.now)
             ],
         )
 
@@ -120,14 +118,21 @@ def end_connection(rt: Runtime, here: SignedIn, id: str) -> None:
     Raises:
         DolmenError: `not-found`, the same for a connection of somebody else.
     """
-    vault = here.person.vault
     with rt.store.write() as tx:
-        if not any(each.id == id and each.person == here.person.id for each in tx.accounts.connections(vault)):
+        found = next((each for each in _connections(tx, here.person.id) if each.id == id), None)
+        if found is None:
             raise not_found("Connection", id[:50])
-        if tx.accounts.revoke(vault, id, tx.now):
-            tx.oauth.drop_tokens(vault, id)
-            audit(tx, here.actor, "key:revoke", id)
-    rt.keys.forget(id)
+        ended = accounts.end(tx, found.vault, id)
+        if ended:
+            audit(tx, replace(here.actor, vault=found.vault), "key:revoke", id)
+    for each in (id, *ended):
+        rt.keys.forget(each)
+
+
+def _connections(tx: Tx, person: str) -> list[Connection]:
+    """Those of a person, in every vault of theirs: a client is let into the one that they choose."""
+    vaults = [vault for vault, _ in tx.people.vaults(person)]
+    return [each for vault in vaults for each in tx.accounts.connections(vault) if each.person == person]
 
 
 def _public(hash: str) -> str:

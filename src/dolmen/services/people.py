@@ -229,7 +229,10 @@ def prove(rt: Runtime, here: SignedIn, password: str, visitor: Visitor) -> None:
             address=visitor.address,
         )
     with rt.store.write() as tx:
-        guessed_right(tx, login, visitor)
+        if tx.people.secret(here.person.vault, here.person.id, "totp") is None:
+            guessed_right(tx, login, visitor)
+        else:  # a code may be guessed at next: the row of the name goes on
+            tx.people.take_back(_by_address(visitor))
 
 
 def at_browser(rt: Runtime, secret: str) -> SignedIn | None:
@@ -283,13 +286,14 @@ def count_guess(tx: Tx, login: str, visitor: Visitor) -> None:
 
 
 def guessed_right(tx: Tx, login: str, visitor: Visitor) -> None:
-    """The row of guesses ends."""
-    for subject in _subjects(login, visitor):
-        tx.people.succeeded(subject)
+    """The row of guesses for the name ends. That of the address only forgets this one: whoever has a password of their
+    own would break it with that, and go on guessing at others."""
+    tx.people.succeeded(_by_name(login))
+    tx.people.take_back(_by_address(visitor))
 
 
 def _subjects(login: str, visitor: Visitor) -> dict[str, int]:
-    return {_by_name(login): GUESSES, f"address {visitor.address}": _FROM_ADDRESS}
+    return {_by_name(login): GUESSES, _by_address(visitor): _FROM_ADDRESS}
 
 
 def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
@@ -302,7 +306,14 @@ def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
             "This link does not hold any more.",
             "Ask the owner for another one; `dolmen person link` prints it.",
         )
-    return person
+    return at_home(tx, person)
+
+
+def at_home(tx: Tx, person: Person) -> Person:
+    """Where a person of several vaults signs in, which is in one of them: a second name and password elsewhere would
+    go around what the first one is protected with."""
+    everywhere = (tx.people.get(vault, person.id) for vault, _ in tx.people.vaults(person.id))
+    return next((each for each in everywhere if each is not None and each.login is not None), person)
 
 
 def let_in(tx: Tx, person: Person, visitor: Visitor) -> Entry:
@@ -310,6 +321,7 @@ def let_in(tx: Tx, person: Person, visitor: Visitor) -> Entry:
     if tx.people.secret(person.vault, person.id, "totp") is None:
         guessed_right(tx, person.login or "", visitor)
         return open_browser(tx, person, visitor)
+    tx.people.take_back(_by_address(visitor))
     secret = secrets.token_urlsafe(32)
     tx.proofs.add_step(Step("code", person.vault, person.id, "", tx.now + STEP_LIFE), hashed(secret))
     return Entry(secret, complete=False)
@@ -339,3 +351,7 @@ def _login(given: str) -> str:
 def _by_name(login: str) -> str:
     # A hash: what people type for a name is sometimes their password.
     return f"name {hashed(login)}"
+
+
+def _by_address(visitor: Visitor) -> str:
+    return f"address {visitor.address}"

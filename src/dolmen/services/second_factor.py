@@ -15,6 +15,7 @@ from dolmen.services.people import (
     Entry,
     SignedIn,
     Visitor,
+    at_home,
     count_guess,
     guessed_right,
     open_browser,
@@ -171,6 +172,7 @@ def turn_off(rt: Runtime, here: SignedIn, password: str, code: str, visitor: Vis
         prove(rt, here, password, visitor)
     _check(rt, here, code, visitor)
     with rt.store.write() as tx:
+        guessed_right(tx, here.person.login or "", visitor)
         tx.proofs.drop_codes(here.person.vault, here.person.id)
         audit(tx, here.actor, "person:no-second-factor", here.person.id)
 
@@ -189,9 +191,10 @@ def reset(rt: Runtime, actor: Actor, person: str) -> bool:
         found = tx.people.get(actor.vault, person)
         if found is None or found.removed_at is not None:
             raise not_found("Person", person)
-        was_on = tx.proofs.drop_codes(actor.vault, person)
+        home = at_home(tx, found).vault
+        was_on = tx.proofs.drop_codes(home, person)
         if was_on:
-            tx.people.close_all(actor.vault, person)
+            tx.people.close_all(home, person)
             audit(tx, actor, "person:reset-second-factor", person)
     return was_on
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from dolmen.domain import totp
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
-from dolmen.services import accounts, groups, people, vaults
+from dolmen.services import accounts, groups, own_account, people, second_factor, vaults
 from dolmen.services.notes.creating import create_note
 from dolmen.services.oauth import Consent, Request, authenticate, consent, redeem, register
 from dolmen.services.oauth.clients import register_with_key
@@ -17,6 +18,7 @@ from dolmen.store.contract import Tx
 from dolmen.store.repositories.accounts import OF_A_VAULT
 from tests.services.conftest import House
 from tests.services.test_oauth import BACK, CHALLENGE, RESOURCE, VERIFIER
+from tests.services.test_people import PASSWORD
 
 
 def key(house: House, agent: str, **more: object) -> tuple[Actor, str]:
@@ -182,3 +184,55 @@ def test_a_key_that_is_kept_apart_makes_none_that_is_not(house: House) -> None:
     with pytest.raises(DolmenError) as error:
         accounts.create_key(house.rt, own, agent="two")
     assert error.value.code == "forbidden"
+
+
+def test_a_link_for_a_member_of_two_vaults_leads_to_where_they_sign_in(house: House) -> None:
+    bob, link = people.invite(house.rt, house.owner, "Bob")
+    here = people.at_browser(house.rt, people.choose_password(house.rt, link, "bob", PASSWORD).secret)
+    assert here is not None
+    secret = totp.from_text(second_factor.offer(house.rt, here, "x").text.replace(" ", ""))
+    second_factor.confirm(house.rt, here, totp.code_at(secret, house.clock.now))
+    work = replace(house.owner, vault=vaults.add_vault(house.rt, house.owner, "Work").id)
+    vaults.admit(house.rt, work, "bob")
+    entry = people.choose_password(house.rt, people.entry_link(house.rt, work, bob.id), "bobby", PASSWORD + "!")
+    assert not entry.complete, "the codes are asked for"
+    assert people.at_browser(house.rt, entry.secret) is None
+    with house.rt.store.read() as tx:
+        found = tx.people.by_login("bobby")
+        assert found is not None
+        assert (found.vault, tx.people.by_login("bob")) == ("main", None)
+    assert second_factor.reset(house.rt, work, bob.id), "wherever they sign in"
+
+
+def test_a_person_sees_and_ends_what_they_let_into_any_vault_of_theirs(house: House) -> None:
+    link = people.entry_link(house.rt, house.owner, "owner")
+    here = people.at_browser(house.rt, people.choose_password(house.rt, link, "ada", PASSWORD).secret)
+    assert here is not None
+    work = vaults.add_vault(house.rt, house.owner, "Work")
+    asking = register(house.rt, {"client_name": "Claude", "redirect_uris": [BACK]})
+    request = Request(asking, BACK, CHALLENGE, RESOURCE)
+    code = consent(house.rt, here.actor, request, Consent("claude", "write", vault=work.id))
+    tokens = redeem(house.rt, asking, code, VERIFIER, BACK, RESOURCE)
+    [line] = own_account.account(house.rt, here).connections
+    assert line.vault == work.id
+    own_account.end_connection(house.rt, here, line.id)
+    with pytest.raises(DolmenError):
+        authenticate(house.rt, tokens.access, RESOURCE)
+    assert own_account.account(house.rt, here).connections == []
+
+
+def test_a_key_that_is_ended_on_the_account_page_ends_the_clients_that_were_registered_with_it(house: House) -> None:
+    # C-306
+    link = people.entry_link(house.rt, house.owner, "owner")
+    here = people.at_browser(house.rt, people.choose_password(house.rt, link, "ada", PASSWORD).secret)
+    assert here is not None
+    own, secret = key(house, "one")
+    asking = register_with_key(house.rt, own, {"client_name": "Claude", "redirect_uris": [BACK]})
+    code = consent(house.rt, here.actor, Request(asking, BACK, CHALLENGE, RESOURCE), Consent("claude", "write"))
+    tokens = redeem(house.rt, asking, code, VERIFIER, BACK, RESOURCE)
+    authenticate(house.rt, tokens.access, RESOURCE)
+    own_account.end_connection(house.rt, here, own.connection)
+    with pytest.raises(DolmenError):
+        authenticate(house.rt, tokens.access, RESOURCE)
+    with pytest.raises(DolmenError):
+        accounts.authenticate(house.rt, secret)

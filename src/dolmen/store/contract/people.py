@@ -111,5 +111,8 @@ class People(Protocol):
     def succeeded(self, subject: str) -> None:
         """The row ends."""
 
+    def take_back(self, subject: str) -> None:
+        """One guess of the row was right and counts no more; the row goes on."""
+
     def trim(self, seen_before: int, created_before: int, failed_before: int, now: int) -> int:
         """Forgets browsers that were not seen since, or were signed in before; old failures; links that expired."""

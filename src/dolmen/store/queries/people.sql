@@ -124,6 +124,10 @@ RETURNING number, last_at;
 -- The row is broken.
 DELETE FROM sign_in_failure WHERE subject = :subject;
 
+-- name: take_back
+-- The last guess was none.
+UPDATE sign_in_failure SET number = number - 1 WHERE subject = :subject AND number > 0;
+
 -- name: trim_browsers
 -- Browsers that are signed in for too long, or were not here for too long.
 DELETE FROM browser_session WHERE seen_at < :seen OR created_at < :created;

@@ -116,6 +116,9 @@ class PeopleRepository:
     def succeeded(self, subject: str) -> None:
         self._session.run(self._sql["succeeded"], {"subject": subject})
 
+    def take_back(self, subject: str) -> None:
+        self._session.run(self._sql["take_back"], {"subject": subject})
+
     def trim(self, seen_before: int, created_before: int, failed_before: int, now: int) -> int:
         return (
             self._session.run(self._sql["trim_browsers"], {"seen": seen_before, "created": created_before})
