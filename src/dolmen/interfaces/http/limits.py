@@ -103,6 +103,17 @@ class Limits:
             with self._lock:
                 use.running -= 1
 
+    def check(self, connection: str, now: float) -> None:
+        """Refuses when one more would be too many in a minute; counts none.
+
+        Raises:
+            Refusal: `rate-limited`.
+        """
+        with self._lock:
+            wait = self._use(connection).window("minute").wait(self._bounds.per_minute or 0, now)
+        if wait:
+            raise self._refuse(f"More than {self._bounds.per_minute} requests per minute.", max(1, math.ceil(wait)))
+
     def _admit(self, connection: str, now: float, bounds: Bounds) -> _Use:
         limits: dict[Span, int | None] = {"minute": bounds.per_minute, "hour": bounds.per_hour}
         with self._lock:

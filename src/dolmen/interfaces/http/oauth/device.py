@@ -77,6 +77,8 @@ class DevicePage:
             return self._entry(request, form.get("user_code", ""), said=said, status=status)
 
     async def _waiting(self, here: SignedIn, entered: str) -> tuple[DeviceCode, Client]:
+        # Before it is known whether this one is right: else the limit would be one of what is said, not of guesses.
+        self.wrong.check(here.person.id, time.monotonic())
         try:
             device = await to_thread.run_sync(oauth.waiting_device, self.entering.rt, entered)
             return device, await self.clients.get(device.client)
