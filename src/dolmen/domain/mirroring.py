@@ -31,3 +31,5 @@ class NoteState:
     sha: str
     live: bool
     """False for a tombstone."""
+    here: bool = True
+    """False for a note of another project."""

@@ -162,20 +162,48 @@ def prepare(root: Path) -> Folder:
             raise DolmenError("invalid-argument", f"{place} is no folder of its own.", "Move it out of the way.")
         with _seen(str(place), "made"):
             place.mkdir(exist_ok=True)
-    for left in folder.local.glob("*.part"):  # of a run that was killed
-        left.unlink(missing_ok=True)
     return folder
+
+
+def sweep(folder: Folder) -> None:
+    """Removes drafts of a run that was killed, once no other one works on the folder."""
+    for place in (folder.local, folder.local.parent):
+        for left in place.glob("*.part"):
+            left.unlink(missing_ok=True)
 
 
 def replace_file(target: Path, text: str) -> None:
     """Writes one of the mirror's own files whole."""
     draft = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
-    with open(draft, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(draft, target)
+    try:
+        with open(draft, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(draft, target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
     sync_folder(target.parent)
+
+
+@contextmanager
+def kept(place: Path) -> Iterator[None]:
+    """Around reading and writing what the mirror keeps for itself.
+
+    Raises:
+        DolmenError: `unavailable` when the file system does not let it, such as a full one.
+    """
+    try:
+        yield
+    except BrokenPipeError:  # whoever reads the output went away
+        raise
+    except OSError as error:
+        raise DolmenError(
+            "unavailable",
+            f"{place}, where the mirror keeps what it knows, does not work: {error.strerror or error}.",
+            "Look at its permissions and at the room that is left, then run it again: nothing is lost.",
+        ) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -187,10 +187,10 @@ class Planner:
         note = self.vault.read(entry.id)
         if note is None:
             self._purged(entry, found, file)
+        elif not note.here or (note.live and entry.id not in self.standing):
+            self.done.passed[found.path] = "its note belongs to another project now"
         elif not note.live:
             self._buried(entry, found, file)
-        elif entry.id not in self.standing:
-            self.done.passed[found.path] = "its note belongs to another project now"
         else:
             if not self._place(entry, found, note):
                 self._compare(self._arrived(entry, file, note), found, file, note)
@@ -287,10 +287,10 @@ class Planner:
             self._tracked[id] = entry
         if note is None:
             self._act("create", entry, found, file=text.sha)
+        elif not note.here or (note.live and entry.id not in self.standing):
+            self.done.passed[found.path] = "its note belongs to another project"
         elif not note.live:
             self._buried(entry, found, text.sha)
-        elif entry.id not in self.standing:
-            self.done.passed[found.path] = "its note belongs to another project"
         elif note.sha != text.sha and self.vault.source(entry.id, text.sha) is not None:
             self._act("write", entry.but(file=text.sha), found, file=text.sha, note=note.sha)
         else:

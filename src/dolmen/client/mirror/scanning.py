@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,8 @@ class Scan:
     there nor as gone."""
     taken: set[str] = field(default_factory=set)
     """Every path, of folders too, without regard to case."""
+    known: Collection[str] = ()
+    """Paths of notes' files, as they were spelled: of two spellings of a name, this one stays the note's."""
 
     def hides(self, path: str) -> bool:
         """Whether a file may be there though it was not found."""
@@ -38,13 +41,16 @@ class Scan:
         return path in self.passed or any(path.startswith(each) for each in self.blind)
 
 
-def scan(root: Path) -> Scan:
+def scan(root: Path, known: Collection[str] = ()) -> Scan:
     """Looks through a folder. Hidden folders and files are passed over; links are never followed.
+
+    Args:
+        known: paths of notes' files, as they were spelled.
 
     Raises:
         DolmenError: `not-found` when the folder itself is gone.
     """
-    found = Scan()
+    found = Scan(known=known)
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -92,10 +98,16 @@ def _file(found: Scan, path: str, plain: str, entry: os.DirEntry[str]) -> None:
         found.passed[plain] = "it is no file"
     elif not _spelled(path):
         found.passed[plain] = "its name is no text"
-    elif plain in found.files:
-        found.passed[path] = f"another file is called {plain} in other characters"
     else:
-        found.files[plain] = Found(path, mark_of(state))
+        _take(found, plain, Found(path, mark_of(state)))
+
+
+def _take(found: Scan, plain: str, file: Found) -> None:
+    """Of two spellings of a name one is the file, in whichever order the file system lists them."""
+    both = [file, *([found.files[plain]] if plain in found.files else [])]
+    found.files[plain], *others = sorted(both, key=lambda each: (each.path not in found.known, each.path))
+    for other in others:
+        found.passed[other.path] = f"another file is called {plain} in other characters"
 
 
 def _spelled(path: str) -> bool:

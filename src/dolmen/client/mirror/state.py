@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field, replace
+from pathlib import Path
 from typing import Any, TextIO
 
 from dolmen.client.mirror.files import HOME, LOCAL, Folder, Mark, replace_file
@@ -92,16 +94,29 @@ class State:
     def flush(self, *, lasting: bool = True) -> None:
         """What was put is in the file; `lasting`: also after a power cut."""
         if self._journal is not None:
-            self._journal.flush()
-            if lasting:
-                os.fsync(self._journal.fileno())
+            with self._whole():
+                self._journal.flush()
+                if lasting:
+                    os.fsync(self._journal.fileno())
 
     def _write(self, line: list[Any]) -> None:
-        if self._journal is None:
-            self._journal = open(self.folder.local / _JOURNAL, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
-        self._journal.write(json.dumps(line, ensure_ascii=True) + "\n")
         self._lines += 1
         self._touched = True
+        with self._whole():
+            if self._journal is None:
+                _mend(self.folder.local / _JOURNAL)
+                self._journal = open(self.folder.local / _JOURNAL, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
+            self._journal.write(json.dumps(line, ensure_ascii=True) + "\n")
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """A line that did not get into the journal, as on a full disk, is in the next snapshot."""
+        try:
+            yield
+        except OSError:
+            self._stale = True
+            self.close()
+            raise
 
     # ------------------------------------------------------------------------------------------------------- keeping
     def save(self, present: Container[str] = ()) -> None:
@@ -133,9 +148,11 @@ class State:
         self._snapshot()
 
     def close(self) -> None:
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
+        """Ends the journal; a line that a failed write left is in the entries."""
+        journal, self._journal = self._journal, None
+        if journal is not None:
+            with suppress(OSError):
+                journal.close()
 
     # -------------------------------------------------------------------------------------------------------- shared
     def read_shared(self) -> None:
@@ -199,8 +216,6 @@ def load(folder: Folder) -> State:
                 state.entries.pop(fields[0], None)
             elif fields:
                 _take(state, fields)
-        if state._lines:
-            _mend(journal)
     state.read_shared()
     return state
 
@@ -210,8 +225,10 @@ def _take(state: State, fields: list[Any]) -> None:
     state.entries[entry.id] = entry.but(mark=tuple(entry.mark) if entry.mark else None)
 
 
-def _mend(journal: Any) -> None:
+def _mend(journal: Path) -> None:
     """Ends a last line that was cut off, so that the next one stands alone."""
+    if not journal.exists() or not journal.stat().st_size:
+        return
     with open(journal, "rb+") as stream:
         stream.seek(-1, os.SEEK_END)
         if stream.read(1) != b"\n":

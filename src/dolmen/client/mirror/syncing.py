@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dolmen.client.mirror.acting import Acting
-from dolmen.client.mirror.files import Folder, prepare
+from dolmen.client.mirror.files import Folder, kept, prepare, sweep
 from dolmen.client.mirror.lock import locked
 from dolmen.client.mirror.names import same_name
 from dolmen.client.mirror.planning import Action, Kind, Plan, Planner
@@ -104,8 +104,9 @@ class Mirror:
         return report
 
     def _plan(self, *, watching: bool) -> Plan:
-        self.state.read_shared()
-        found = scan(self.folder.root)
+        with kept(self.folder.local):
+            self.state.read_shared()
+        found = scan(self.folder.root, {entry.path for entry in self.state.entries.values()})
         planner = Planner(
             self.folder,
             self.state,
@@ -145,10 +146,12 @@ class Mirror:
 
         acting = Acting(self.folder, self.state, self.vault, told, self.clock)
         try:
-            acting.run(planned.actions)
+            with kept(self.folder.local):
+                acting.run(planned.actions)
         finally:
             present = (*planned.refused, *planned.passed, *planned.later, *acting.refused)
-            self.state.save(set(map(same_name, present)))
+            with kept(self.folder.local):
+                self.state.save(set(map(same_name, present)))
         if planned.actions:
             self._listed = None
         report.refused |= acting.refused
@@ -180,14 +183,17 @@ def open_mirror(root: Path, vault: Vault, *, vault_id: str, scope: str) -> Itera
     """Opens a folder for this process alone.
 
     Raises:
-        DolmenError: `conflict` while another process mirrors it, or when it mirrors something else.
+        DolmenError: `conflict` while another process mirrors it, or when it mirrors something else; `unavailable` when
+            the folder cannot be written.
     """
     folder = prepare(root)
     with locked(folder.local, root):
-        state = load(folder)
-        _refuse_other(state, vault_id, scope)
-        if (state.vault, state.scope) != (vault_id, scope):
-            state.begin(vault_id, scope)
+        with kept(folder.local):
+            sweep(folder)
+            state = load(folder)
+            _refuse_other(state, vault_id, scope)
+            if (state.vault, state.scope) != (vault_id, scope):
+                state.begin(vault_id, scope)
         try:
             yield Mirror(folder, state, vault)
         finally:
@@ -197,14 +203,17 @@ def open_mirror(root: Path, vault: Vault, *, vault_id: str, scope: str) -> Itera
 def rehearsal(root: Path, vault: Vault, *, vault_id: str, scope: str) -> Report:
     """What a mirror would do. Nothing is written, not even what a mirror keeps for itself."""
     folder = Folder(root)
-    state = load(folder)
+    with kept(folder.local):
+        state = load(folder)
     _refuse_other(state, vault_id, scope)
     return Mirror(folder, state, vault).rehearse()
 
 
 def known_scope(root: Path) -> str:
     """The scope that a folder mirrors; empty for one that was never mirrored."""
-    return load(Folder(root)).scope
+    folder = Folder(root)
+    with kept(folder.local):
+        return load(folder).scope
 
 
 def _refuse_other(state: State, vault: str, scope: str) -> None:

@@ -61,7 +61,7 @@ class Mirroring:
         """The note, live or not; None when it was purged, or never here."""
         with self.rt.read(self.actor) as tx:
             note = tx.notes.get(self.actor.vault, id)
-        return None if note is None else _state(note)
+            return None if note is None else _state(note, scope_for(tx, self.actor, self.project))
 
     def source(self, id: str, sha: str, after: int = 0) -> str | None:
         """What the note said in the version with that sha; None when it never did, or not `after` that version."""
@@ -181,8 +181,9 @@ def _standing(line: NoteLine | Note) -> Standing:
     return Standing(line.id, line.version, line.updated_at, line.path or line.permalink + SUFFIX, bool(line.path))
 
 
-def _state(note: Note) -> NoteState:
-    return NoteState(_standing(note), note.source, content_sha(note.source), note.status != "deleted")
+def _state(note: Note, scope: str) -> NoteState:
+    live, here = note.status != "deleted", note.scope == scope
+    return NoteState(_standing(note), note.source, content_sha(note.source), live, here)
 
 
 def _names(tx: Tx, actor: Actor, note: Note, path: str) -> dict[str, str]:
