@@ -60,7 +60,8 @@ def add_vault(rt: Runtime, actor: Actor, name: str) -> Vault:
         _refuse_taken(tx, name)
         person = tx.people.get(actor.vault, actor.person)
         made = Vault(tx.new_id(), name, people=1)
-        tx.accounts.add_vault(made.id, name, actor.person, person.name if person else "owner")
+        if not tx.accounts.add_vault(made.id, name, actor.person, person.name if person else "owner"):
+            raise _taken(name)  # by another process, since this one looked
         audit(tx, actor, "vault:add", made.id)
     return made
 
@@ -158,7 +159,11 @@ def _operator(actor: Actor) -> None:
 
 def _refuse_taken(tx: Tx, name: str, but: str = "") -> None:
     if any(name.casefold() == known.casefold() and id != but for id, known in tx.accounts.vaults()):
-        raise DolmenError("conflict", f"There is a vault {name!r} already.", "Choose another name.")
+        raise _taken(name)
+
+
+def _taken(name: str) -> DolmenError:
+    return DolmenError("conflict", f"There is a vault {name!r} already.", "Choose another name.")
 
 
 def _counted(tx: Tx, id: str, name: str, actor: Actor) -> Vault:

@@ -25,17 +25,13 @@ from dolmen.store.contract import (
 )
 from dolmen.store.indexing import EngineIndex
 from dolmen.store.repositories.accounts import AccountRepository
-from dolmen.store.repositories.code_refs import CodeRefRepository
-from dolmen.store.repositories.jobs import JobRepository
 from dolmen.store.repositories.journal import JournalRepository
 from dolmen.store.repositories.keys import KeyRepository
 from dolmen.store.repositories.leases import LeaseRepository
 from dolmen.store.repositories.links import LinkRepository
 from dolmen.store.repositories.memories import MemoryRepository
 from dolmen.store.repositories.numbers import ScopeCache, ScopeNumbers
-from dolmen.store.repositories.oauth import OAuthRepository
 from dolmen.store.repositories.people import PeopleRepository
-from dolmen.store.repositories.proofs import ProofRepository
 from dolmen.store.repositories.proposals import ProposalRepository
 from dolmen.store.repositories.scopes import ScopeRepository
 from dolmen.store.session import Session
@@ -73,18 +69,39 @@ class Transaction:
         self.journal: Journal = JournalRepository(session)
         self.keys: Keys = KeyRepository(session)
         self.leases: Leases = LeaseRepository(session)
-        self.code_refs: CodeRefs = CodeRefRepository(session, numbers)
-        self.jobs: Jobs = JobRepository(session)
-        self.oauth: OAuth = OAuthRepository(session)
         self.people: People = PeopleRepository(session)
-        self.proofs: Proofs = ProofRepository(session)
 
     def new_id(self) -> str:
         return self._new_id()
 
+    # What light commands never touch is loaded when it is first asked for.
+
     @cached_property
     def notes(self) -> Notes:
-        """Loaded when it is first asked for: light commands never see a note."""
         from dolmen.store.repositories.notes import NoteRepository
 
         return NoteRepository(self._session, self._numbers)
+
+    @cached_property
+    def code_refs(self) -> CodeRefs:
+        from dolmen.store.repositories.code_refs import CodeRefRepository
+
+        return CodeRefRepository(self._session, self._numbers)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        from dolmen.store.repositories.jobs import JobRepository
+
+        return JobRepository(self._session)
+
+    @cached_property
+    def oauth(self) -> OAuth:
+        from dolmen.store.repositories.oauth import OAuthRepository
+
+        return OAuthRepository(self._session)
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        from dolmen.store.repositories.proofs import ProofRepository
+
+        return ProofRepository(self._session)

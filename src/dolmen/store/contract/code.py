@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dolmen.domain.code import CodeRef, Target
 from dolmen.store.contract.filter import Filter
+
+if TYPE_CHECKING:
+    from dolmen.domain.code import CodeRef, Target
 
 
 class CodeRefs(Protocol):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from dolmen.domain.access import Connection
-from dolmen.domain.oauth import Client, Code, DeviceCode, Token, TokenKind
+
+if TYPE_CHECKING:
+    from dolmen.domain.oauth import Client, Code, DeviceCode, Token, TokenKind
 
 Origin = Literal["registered", "document"]
 """How a client is known: it registered itself, or its id is the address of its document."""

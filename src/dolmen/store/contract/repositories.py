@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from dolmen.domain.access import Connection, KeyGroup
 from dolmen.domain.memory import Kind, Link, Memory, Revision
-from dolmen.domain.proposal import Proposal, ProposalStatus
-from dolmen.domain.ranking import Place
 from dolmen.domain.values import Bounds, Change, WritePolicy
 from dolmen.store.contract.filter import Filter, Order
+
+if TYPE_CHECKING:
+    from dolmen.domain.proposal import Proposal, ProposalStatus
+    from dolmen.domain.ranking import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +219,9 @@ class Accounts(Protocol):
     def vaults(self) -> list[tuple[str, str]]:
         """(id, name) pairs."""
 
-    def add_vault(self, id: str, name: str, owner: str, owner_name: str) -> None:
-        """With its first person, the owner. Nothing happens when the vault is already there."""
+    def add_vault(self, id: str, name: str, owner: str, owner_name: str) -> bool:
+        """With its first person, the owner. False, and nothing happens, when the vault is already there, or another of
+        that name."""
 
     def owner(self, vault: str) -> str:
         """The id of its first owner; empty for an unknown vault."""

@@ -31,15 +31,23 @@ class Tx(Protocol):
     journal: Journal
     keys: Keys
     leases: Leases
-    code_refs: CodeRefs
-    jobs: Jobs
-    oauth: OAuth
     people: People
-    proofs: Proofs
     index: Index
 
     @property
     def notes(self) -> Notes: ...
+
+    @property
+    def code_refs(self) -> CodeRefs: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    @property
+    def oauth(self) -> OAuth: ...
+
+    @property
+    def proofs(self) -> Proofs: ...
 
     def new_id(self) -> str: ...
 

@@ -5,8 +5,8 @@
 SELECT id, name FROM vault ORDER BY created_at, id;
 
 -- name: add_vault
--- A vault; nothing happens when it is there.
-INSERT INTO vault (id, name, created_at, scopes) VALUES (:vault, :name, :now, 0) ON CONFLICT (id) DO NOTHING;
+-- A vault; nothing happens when it is there, or another of that name.
+INSERT INTO vault (id, name, created_at, scopes) VALUES (:vault, :name, :now, 0) ON CONFLICT DO NOTHING;
 
 -- name: add_person
 -- A person of a vault.

@@ -49,11 +49,13 @@ class AccountRepository:
     def vaults(self) -> list[tuple[str, str]]:
         return [(row[0], row[1]) for row in self._session.all(self._sql["vaults"])]
 
-    def add_vault(self, id: str, name: str, owner: str, owner_name: str) -> None:
+    def add_vault(self, id: str, name: str, owner: str, owner_name: str) -> bool:
         now = self._session.now
-        if self._session.run(self._sql["add_vault"], {"vault": id, "name": name, "now": now}):
-            person: dict[str, Value] = {"vault": id, "id": owner, "name": owner_name, "role": "owner", "now": now}
-            self._session.run(self._sql["add_person"], person)
+        if not self._session.run(self._sql["add_vault"], {"vault": id, "name": name, "now": now}):
+            return False
+        person: dict[str, Value] = {"vault": id, "id": owner, "name": owner_name, "role": "owner", "now": now}
+        self._session.run(self._sql["add_person"], person)
+        return True
 
     def owner(self, vault: str) -> str:
         row = self._session.one(self._sql["owner"], {"vault": vault})
