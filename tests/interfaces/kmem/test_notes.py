@@ -365,6 +365,17 @@ def test_what_changes_what_agents_prefer_waits_under_every_policy(agent: Agent) 
     )
 
 
+@pytest.mark.parametrize("op", ["delete_note", "retract"])
+def test_a_note_is_not_removed_by_the_ref_of_one_of_its_blocks(agent: Agent, op: str) -> None:
+    """C-101: whoever means one block does not lose the note."""
+    ref = agent.note("A one.\n\nB one.", title="One")
+    agent.set("write_policy", "direct")
+    for part in (agent.block(ref, "A one"), f"{ref}#blk_0000", f"{ref}#Head"):
+        error = agent.refused("edit", ref=part, op=op, reason="Out.")
+        assert (error["code"], "replace_block" in error["fix"]) == ("invalid-argument", True)
+    assert len(agent.read(ref)["blocks"]) == 2
+
+
 # --------------------------------------------------------------------------------------------------------------- verify
 def test_verify_marks_a_block_a_note_or_many_and_no_byte_of_them(agent: Agent) -> None:
     """C-144."""
@@ -385,6 +396,15 @@ def test_verify_takes_one_or_many_and_a_state_of_four(agent: Agent) -> None:
     assert "never both" in agent.refused("verify", ref=ref, refs=[ref], state="stale")["message"]
     assert agent.refused("verify", state="stale")["code"] == "invalid-argument"
     assert agent.refused("verify", ref=ref, state="rejected")["code"] == "invalid-argument"
+
+
+@pytest.mark.parametrize("part", ["#blk_12345678", "#blk_1234567", "#blk_8bcbdac3x", "#Head"])
+def test_a_part_that_is_not_there_never_stands_for_the_whole_note(agent: Agent, part: str) -> None:
+    """C-144: a mistyped address of a claim marks nothing."""
+    ref = agent.note("# Head\n\nA one.\n\nB one.", title="One")
+    assert agent.refused("verify", ref=ref + part, state="verified")["code"].endswith("not-found")
+    assert agent.refused("read", ref=ref + part)["code"].endswith("not-found")
+    assert {block["state"] for block in agent.read(ref)["blocks"]} == {"accepted"}
 
 
 def test_a_superseded_claim_leaves_the_answers_and_comes_back(agent: Agent) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from dolmen.domain.errors import DolmenError
@@ -51,6 +53,16 @@ def test_the_words_of_a_block_are_changed_in_its_note_alone(desk: Desk) -> None:
     assert edit(desk.rt, desk.agent, Edit(block.ref, "amend", fields={"pinned": True})).outcome == "updated"
     desk.edit(ref, "append", "More.")
     assert desk.block(ref, "zanzibar").memory.pinned  # type: ignore[union-attr]  # it states something
+
+
+@pytest.mark.parametrize("part", ["#blk_0000", "#blk_8bcbdac3x", "#Auth"])
+@pytest.mark.parametrize("mode", ["soft", "purge"])
+def test_a_mistyped_block_never_takes_its_note_along(desk: Desk, mode: Literal["soft", "purge"], part: str) -> None:
+    ref = desk.new(NOTE).ref
+    with pytest.raises(DolmenError) as refused:
+        forget(desk.rt, desk.owner, Forget(ref=ref + part, mode=mode, reason="Out."))
+    assert refused.value.code == "not-found"
+    assert "zanzibar" in desk.read(ref).text
 
 
 def test_a_purged_block_leaves_its_note_and_all_its_versions(desk: Desk) -> None:

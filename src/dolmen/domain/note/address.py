@@ -8,7 +8,6 @@ import unicodedata
 from dataclasses import dataclass
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.note.blocks import BLOCK_ID
 
 SCHEME = "dolmen://"
 _SCHEMES = (SCHEME, "kmem://", "sp://")
@@ -37,7 +36,11 @@ def address(permalink: str, block: str | None = None) -> str:
 
 
 def parse_ref(ref: str) -> Address | None:
-    """The address in a ref with or without its scheme; None for the id of a memory (C-233)."""
+    """The address in a ref with or without its scheme; None for the id of a memory (C-233).
+
+    Whatever stands behind `#` is the block, also where no block can be called that: a mistyped part never means the
+    whole.
+    """
     name = unicodedata.normalize("NFC", ref.strip())
     if name.startswith(SCHEME + "memory/") or _ID.fullmatch(name.lower()):
         return None
@@ -47,7 +50,7 @@ def parse_ref(ref: str) -> Address | None:
     permalink = permalink.removesuffix(".md").strip("/")
     if not permalink:
         return None
-    return Address(permalink, block if BLOCK_ID.fullmatch(block) else None)
+    return Address(permalink, block or None)
 
 
 def key(name: str) -> str:

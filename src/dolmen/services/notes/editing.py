@@ -173,6 +173,12 @@ def _set_property(place: Place, request: NoteEdit) -> Draft:
 
 
 def _delete(place: Place, request: NoteEdit) -> Draft:
+    if place.block is not None:
+        raise DolmenError(
+            "invalid-argument",
+            f"{request.op} takes a whole note, and the ref names a part of one.",
+            "Use the ref of the note; to remove one block, call edit with op replace_block and empty content.",
+        )
     after = place.note.with_(status="deleted", reason=request.reason)
     return Draft(after, {}, {})
 
