@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -132,6 +134,31 @@ def test_a_machine_asks_as_the_rfc_says(
     with pytest.raises(DolmenError) as refused:
         asking.sign_in(finding.find(stranger.base), lambda _: None, wait=waited.append)
     assert (refused.value.code, waited) == (code, pauses)
+
+
+@pytest.mark.parametrize("said", [float("inf"), float("nan"), 10**400, 1e-9, -1, "soon", None])
+def test_no_number_of_a_server_breaks_or_hurries_a_machine(stranger: Stranger, said: Any) -> None:
+    changed(stranger, "/d", interval=said, expires_in=said)
+    stranger.says["/t"] = (200, {}, {"access_token": "t", "token_type": "Bearer", "expires_in": said})
+    waited, shown = [], []
+    with suppress(DolmenError):
+        asking.sign_in(finding.find(stranger.base), shown.append, wait=waited.append)
+    assert 1 <= shown[0].minutes <= 60
+    assert all(1 <= seconds <= 60 for seconds in waited)
+
+
+def test_a_draft_that_is_there_already_is_not_written_into(stranger: Stranger, tmp_path: Path) -> None:
+    """Neither through a link to another file, nor into one that others can read."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    file = kept.file()
+    file.parent.mkdir(parents=True)
+    file.with_name(f".{file.name}.{os.getpid()}.draft").symlink_to(elsewhere)
+    stranger.says["/t"] = (200, {}, {"access_token": "t", "token_type": "Bearer"})
+    asking.sign_in(finding.find(stranger.base), lambda _: None, wait=lambda _: None)
+    assert elsewhere.read_text() == "mine"
+    assert not file.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_servers_own_words_are_told(stranger: Stranger) -> None:

@@ -38,7 +38,8 @@ def write_private(file: Path, data: bytes) -> None:
         OSError
     """
     draft = file.with_name(f".{file.name}.{os.getpid()}.draft")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE)
+    draft.unlink(missing_ok=True)  # one that was there would keep its mode, or lead elsewhere
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

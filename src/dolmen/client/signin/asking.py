@@ -16,6 +16,8 @@ from dolmen.domain.values import Mode
 
 _SLOWER = 5.0
 """Seconds that `slow_down` adds (§3.5)."""
+_LONGEST = 3600.0
+"""Seconds that a code is waited for, whatever the server says."""
 _SCOPES: dict[str, str] = {"read": "read", "suggest": "read suggest", "write": "read suggest write"}
 
 
@@ -113,7 +115,7 @@ def _codes(found: Found, asked: wire.Answer) -> tuple[str, Prompt, float, float]
     complete = str(body.get("verification_uri_complete") or url)
     for address in (url, complete):
         wire.require_private(address)
-    lasts, pause = _number(body.get("expires_in"), 600), _number(body.get("interval"), 5)
+    lasts, pause = _seconds(body.get("expires_in"), 600, _LONGEST), _seconds(body.get("interval"), 5, 60)
     return secret, Prompt(url, code, complete, max(1, round(lasts / 60))), pause, lasts
 
 
@@ -166,5 +168,6 @@ def _revoke(gone: SignIn) -> bool:
     return answer.status == 200
 
 
-def _number(said: object, default: float) -> float:
-    return float(said) if isinstance(said, int | float) and said > 0 else default
+def _seconds(said: object, default: float, most: float) -> float:
+    """What a server says, within reason: JSON can write infinity, and integers that no float holds."""
+    return float(min(max(said, 1), most)) if isinstance(said, int | float) and said > 0 else default

@@ -21,6 +21,8 @@ from dolmen.domain.errors import DolmenError
 
 EARLY = 60.0
 """Seconds before its end in which an access token is renewed."""
+_LONGEST = 10 * 366 * 24 * 3600
+"""Seconds that a token can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,8 @@ def with_tokens(known: SignIn, body: Any) -> SignIn:
     """
     token, seconds = body.get("access_token"), body.get("expires_in", 300)
     bearer = str(body.get("token_type", "")).lower() == "bearer"
-    if not isinstance(token, str) or not token or not bearer or not isinstance(seconds, int | float):
+    lasts = isinstance(seconds, int | float) and 0 <= seconds <= _LONGEST
+    if not isinstance(token, str) or not token or not bearer or not lasts:
         raise DolmenError("unavailable", f"{known.url} gives no token.", "Try again later.")
     renewal = body.get("refresh_token")
     return replace(
