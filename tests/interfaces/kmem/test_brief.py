@@ -143,6 +143,17 @@ def test_what_is_left_out_is_named_with_its_reason(agent: Agent) -> None:
     ]
 
 
+def test_an_agent_cannot_fill_the_brief_with_names_of_what_is_left_out(agent: Agent) -> None:
+    """C-199: named, and from the twenty-first on counted, by reason: nothing is dropped silently."""
+    for number in range(23):
+        agent.note(RULES, kind="convention", permalink=f"rules/{number:02}")
+    by_person(agent, RULES, "signpost/conventions")
+    lines = left_out(agent)
+    assert lines[-1] == "- 3 more: it holds lines that nobody approved."
+    assert [line[:19] for line in lines[:20]] == [f"- kmem://rules/{n:02}: " for n in range(20)]
+    assert "- Use snake_case." in read(agent)
+
+
 def test_another_vaults_conventions_are_not_in_it(agent: Agent) -> None:
     by_person(agent, RULES, "rules")
     assert "snake_case" not in read(agent.as_(vault="other"))

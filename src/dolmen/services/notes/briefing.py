@@ -7,6 +7,7 @@ statement, not a heading, not a comment. What is left out is named, with the rea
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,8 @@ LINES = 200
 _CONVENTION, _BRIEFING = "convention", "briefing"
 _MANAGED = re.compile(r"<!--[^>]*\bsignpost:managed\b")
 _PAGE = 500
+_NAMED = 20
+"""Notes that are left out by name; the others are counted, for whoever writes notes could fill a page with names."""
 
 Why = Literal[
     "it is over the 200-line cap",
@@ -166,6 +169,8 @@ def rendered(found: Conventions, how: str, spelled: Callable[[str], str] = str) 
     for note in found.included:
         parts += [f"<!-- {spelled(note.ref)} -->", note.body]
     if found.left_out:
-        lines = [f"- {spelled(each.ref)}: {each.why}." for each in found.left_out]
+        lines = [f"- {spelled(each.ref)}: {each.why}." for each in found.left_out[:_NAMED]]
+        others = Counter(each.why for each in found.left_out[_NAMED:])
+        lines += [f"- {number} more: {why}." for why, number in others.items()]
         parts += ["# Left out", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
