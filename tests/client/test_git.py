@@ -56,6 +56,14 @@ def test_git_rewrites_a_remote_as_it_is_set_up_to(tmp_path: Path) -> None:
     assert named(place) == "git.example/acme/shop"
 
 
+def test_a_partial_clone_has_the_project_of_its_remote(tmp_path: Path) -> None:
+    """C-26: git tells the filter of a remote behind its address."""
+    place = repository(tmp_path / "a", remote="git@github.com:acme/shop.git")
+    run(place, "config", "remote.origin.promisor", "true")
+    run(place, "config", "remote.origin.partialclonefilter", "blob:none")
+    assert named(place) == "github.com/acme/shop"
+
+
 def test_worktrees_are_one_project(tmp_path: Path) -> None:
     """B118: with a remote, and without one."""
     for name, remote in (("with", "git@github.com:acme/shop.git"), ("without", "")):

@@ -53,7 +53,10 @@ def test_what_cannot_be_changed_safely_is_refused(text: str) -> None:
             change()
 
 
-@pytest.mark.parametrize("before", ["", "# My rules\n\n- Use tabs.\n", "# My rules\r\n- Use tabs.\r\n"])
+@pytest.mark.parametrize(
+    "before",
+    ["", "# My rules\n\n- Use tabs.\n", "# My rules\r\n- Use tabs.\r\n", "- Use tabs.", "A\r\n- Use tabs.", "A\n\n"],
+)
 def test_a_block_is_added_brought_up_to_date_and_removed_exactly(before: str) -> None:
     after = block.put(before, "Use memory.")
     assert after.startswith(before)

@@ -15,14 +15,14 @@ def put(text: str, content: str) -> str:
     block = newline.join([START, *content.strip().splitlines(), END]) + newline
     if _BLOCK.search(text):
         return _BLOCK.sub(lambda _: block, text, count=1)
-    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    gap = newline if text else ""  # an empty line, or, after a last line without an end, that end: `drop` sees which
     return f"{text}{gap}{block}"
 
 
 def drop(text: str) -> str:
-    """The text without the block and the empty line that was put before it."""
+    """The text without the block and the line end that was put before it."""
     found = _BLOCK.search(text)
     if found is None:
         return text
     head, rest = text[: found.start()], text[found.end() :]
-    return re.sub(r"\n\r?\n\Z", "\n", head) + rest if not rest.strip() else head + rest
+    return re.sub(r"\r?\n\Z", "", head) + rest if not rest.strip() else head + rest

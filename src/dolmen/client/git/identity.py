@@ -176,8 +176,8 @@ def _remotes(git: _Git) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
     for line in (git.ask("remote", "-v") or "").splitlines():
         name, tab, rest = line.partition("\t")
-        url, _, what = rest.rpartition(" ")
-        if tab and what == "(fetch)":
+        url, fetched, _ = rest.rpartition(" (fetch)")  # a partial clone has its filter after it: `(fetch) [blob:none]`
+        if tab and fetched:
             found.setdefault(name, url)
     return tuple(found.items())
 
