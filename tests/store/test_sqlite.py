@@ -150,6 +150,25 @@ def test_the_database_of_another_program_is_refused_and_left_alone(path: Path) -
     assert path.read_bytes() == before
 
 
+_KILLED = """
+import os, signal, sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("PRAGMA user_version = 1; PRAGMA cache_size = 1; BEGIN; CREATE TABLE half (text)").fetchall()
+connection.execute("INSERT INTO half VALUES (zeroblob(1000000))")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_store_whose_first_process_was_killed_before_the_log_was_on_is_made_anew(path: Path) -> None:
+    """Until then SQLite keeps a journal, which only who may write can take back."""
+    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=False)
+    assert path.with_name(path.name + "-journal").stat().st_size > 0
+    store = open_store(f"sqlite:///{path}")
+    with store.write() as tx:
+        tx.accounts.add_vault("v", "Ada's", "o", "Ada")
+    store.close()
+
+
 def test_a_store_that_was_damaged_says_so(desk: Desk, path: Path) -> None:
     for n in range(400):
         desk.add(f"heron {n} " + "x" * 400)

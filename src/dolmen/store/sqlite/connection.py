@@ -48,18 +48,25 @@ def refuse_foreign(path: Path) -> None:
     Raises DolmenError `store-foreign`, `store-damaged` or `unavailable`.
     """
     try:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
-            connection.set_busy_timeout(int(PATIENCE * 1000))
-            names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        finally:
-            connection.close()
+            names = _tables(path, apsw.SQLITE_OPEN_READONLY)
+        except apsw.ReadOnlyError:  # a killed process left a journal: whoever opens it next takes the half write back
+            names = _tables(path, apsw.SQLITE_OPEN_READWRITE)
     except (apsw.BusyError, apsw.LockedError):
         return  # somebody is just setting it up
     except apsw.Error as error:
         raise translate(error, str(path)) from error
     if names and "schema_migration" not in names:
         raise foreign(path)
+
+
+def _tables(path: Path, flags: int) -> set[str]:
+    connection = apsw.Connection(str(path), flags=flags)
+    try:
+        connection.set_busy_timeout(int(PATIENCE * 1000))
+        return {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    finally:
+        connection.close()
 
 
 def _log_ahead(connection: apsw.Connection) -> None:
