@@ -9,6 +9,8 @@ import pytest
 
 from dolmen.client.mirror.scanning import scan
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.mirroring import NoteState
+from dolmen.services.notes.mirroring import Mirroring
 from tests.services.mirror.conftest import Pair
 
 COMPOSED, APART = "\u00e9.md", unicodedata.normalize("NFD", "\u00e9.md")
@@ -55,6 +57,42 @@ def test_a_folder_from_elsewhere_cannot_bring_back_a_note_of_another_project(pai
     assert state is not None
     assert (state.live, "Not for this folder." in state.source) == (False, True)
     assert pair.rehearse().done == []
+
+
+class _Killed(BaseException):
+    """The process is gone: nothing after this line happens."""
+
+
+@pytest.mark.parametrize("new", [True, False], ids=["a new file", "a changed file"])
+@pytest.mark.parametrize("after", ["renamed", "deleted"])
+def test_a_file_that_goes_after_a_killed_run_is_neither_doubled_nor_brought_back(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, after: str, new: bool
+) -> None:
+    if not new:
+        pair.put("a.md", "One.\n")
+        pair.sync()
+    pair.put("a.md", "Quite other words.\n")
+    name = "create" if new else "change"
+    real = getattr(Mirroring, name)
+
+    def killed(*args: str) -> NoteState:
+        real(*args)
+        raise _Killed
+
+    with monkeypatch.context() as dying:
+        dying.setattr(Mirroring, name, killed)
+        with pytest.raises(_Killed):
+            pair.sync()
+    [id] = pair.sources()
+    if after == "deleted":
+        (pair.root / "a.md").unlink()
+        assert pair.sync().done == [("retract", "a.md")]
+        assert (pair.files(), pair.sources()) == ({}, {})
+    else:
+        (pair.root / "a.md").rename(pair.root / "z.md")
+        assert pair.sync().done == [("rename", "z.md")]
+        assert (list(pair.files()), list(pair.sources())) == (["z.md"], [id])
+    assert pair.sync().done == []
 
 
 def test_a_full_disk_is_said_and_nothing_is_lost(pair: Pair) -> None:

@@ -75,7 +75,7 @@ class Planner:
     """A new file is still being written: it may be one that seems to be gone."""
 
     def plan(self) -> Plan:
-        self._tracked = dict(self.state.entries)
+        self._tracked = {id: self._landed(entry) for id, entry in self.state.entries.items()}
         self.done.passed |= self.scan.passed
         fresh = self._follow()
         for entry in self._tracked.values():
@@ -102,6 +102,14 @@ class Planner:
     def _act(self, kind: Kind, entry: Entry, found: Found | None = None, **more: str) -> None:
         standing = self.standing.get(entry.id)
         self.done.actions.append(Action(kind, entry, found, standing=standing, **more))
+
+    def _landed(self, entry: Entry) -> Entry:
+        """The entry after a run that was killed, when its file has gone since: what it said may stand in the note."""
+        if not entry.next or entry.next != entry.seen or same_name(entry.path) in self.scan.files:
+            return entry
+        if self.vault.source(entry.id, entry.next, after=entry.version) is None:
+            return entry
+        return entry.but(file=entry.next, base=entry.next, next="")
 
     # --------------------------------------------------------------------------------------------------------- renames
     def _follow(self) -> list[Found]:
