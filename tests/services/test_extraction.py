@@ -163,6 +163,18 @@ def test_what_is_known_in_any_status_is_not_proposed_again(home: House, server: 
     assert extracted(home) == []
 
 
+def test_what_a_person_put_in_other_words_is_not_proposed_again_as_it_was(home: House, server: ChatServer) -> None:
+    """C-138: they said no to the first wording by editing it."""
+    summary(home)
+    read_sessions(home.rt)
+    [item] = review.pending(home.rt, home.owner)
+    review.apply(home.rt, home.owner, item.id, text="Deploys happen on Wednesday only.")
+    summary(home, SESSION + "\nAgain.", session="s2")
+    assert read_sessions(home.rt).done == 1
+    assert extracted(home) == []
+    assert [m.text for m in extracted(home, "active")] == ["Deploys happen on Wednesday only."]
+
+
 def test_a_session_outside_a_repository_gives_preferences_and_facts_only(home: House, server: ChatServer) -> None:
     server.says = lambda body: {"memories": [TUESDAY, KOREAN]}
     summary(home, project=None)

@@ -74,7 +74,7 @@ def refusal(answer: CallToolResult) -> dict[str, Any]:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_finds_the_six_tools_as_documented(served: Served, era: str) -> None:
-    """C-76, C-124, C-148, C-194, C-202, C-203, C-287: names, parameters, what is required, annotations."""
+    """C-76, C-77, C-124, C-148, C-194, C-202, C-203, C-287: names, parameters, what is required, annotations."""
     async with Client(served.base + "/mcp/kenfold", mode=era) as agent:
         listed = {tool.name: tool for tool in (await agent.list_tools()).tools}
         if era == "legacy":
@@ -85,6 +85,8 @@ async def test_a_client_finds_the_six_tools_as_documented(served: Served, era: s
         schema = listed[name].input_schema
         assert (list(schema["properties"]), schema.get("required", [])) == (parameters, required)
         assert schema["additionalProperties"] is False
+    content = listed["remember"].input_schema["properties"]["content"]
+    assert content["description"] == "self-contained statement, at most 8000 characters"
     assert listed["remember"].input_schema["properties"]["type"]["enum"] == TYPES
     assert listed["recall"].input_schema["properties"]["types"]["items"]["enum"] == TYPES
     hints = {name: tool.annotations for name, tool in listed.items()}

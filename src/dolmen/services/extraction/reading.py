@@ -107,6 +107,8 @@ def _store(
     alike = _alike(rt, tx, statement, embedded)
     if any(covered(item.content, other.text) for other in (*alike, *_rejected(tx, statement))):
         return "known"
+    if any(_said_before(tx, other, item.content) for other in alike):
+        return "known"
     item = replace(item, attrs={**item.attrs, "similar_to": [other.id for other in alike]})
     direct = candidate.basis == "stated" and not alike and not commands(item.content)
     served = rt.options.extract_policy == "auto" and direct and kind != "preference"
@@ -130,6 +132,12 @@ def _alike(rt: Runtime, tx: Tx, statement: Memory, embedded: Embedded) -> list[M
     proposed = _some(tx, statement, "proposed")
     near = [m for m in proposed if trigram_similarity(m.text, statement.text) >= rt.options.similar_trigrams]
     return [*active, *near]
+
+
+def _said_before(tx: Tx, memory: Memory, content: str) -> bool:
+    """Whether the memory said this until somebody changed it, such as a person who edited it before agreeing."""
+    key = content_key(content)
+    return any(content_key(earlier.memory.text) == key for earlier in tx.memories.revisions(memory.vault, memory.id))
 
 
 def _rejected(tx: Tx, statement: Memory) -> list[Memory]:
