@@ -59,6 +59,21 @@ def test_a_folder_from_elsewhere_cannot_bring_back_a_note_of_another_project(pai
     assert pair.rehearse().done == []
 
 
+def test_a_mirror_inside_of_another_one_is_left_to_itself(pair: Pair) -> None:
+    """Else each would take the other one's copies for new notes, deeper with every run."""
+    pair.put("a.md", "One.\n")
+    pair.put("sub/b.md", "Two.\n")
+    pair.sync()
+    inner = Pair(pair.house, pair.root / "sub")
+    for _ in range(3):
+        inner.sync()
+        report = pair.sync()
+    assert (report.done, report.passed["sub"]) == ([], "it is a mirror of its own")
+    assert inner.sync().done == []
+    assert sorted(set(pair.sources().values())) == ["One.\n", "Two.\n"]
+    assert len(pair.sources()) == 3, "its own look once took b.md for a new note"
+
+
 class _Killed(BaseException):
     """The process is gone: nothing after this line happens."""
 

@@ -16,6 +16,8 @@ from dolmen.domain.note import SOURCE_LIMIT, content_sha
 
 HOME = ".dolmen"
 """The folder of the mirror's own files."""
+SHARED = "notes.jsonl"
+"""In it: which file is which note, for git."""
 LOCAL = "local"
 """In it: what belongs to this machine alone, which git does not see."""
 

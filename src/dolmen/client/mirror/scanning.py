@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dolmen.client.mirror.files import Mark, mark_of
+from dolmen.client.mirror.files import HOME, SHARED, Mark, mark_of
 from dolmen.client.mirror.names import fold, is_markdown, same_name
 from dolmen.domain.errors import DolmenError
 
@@ -76,7 +76,11 @@ def _look(found: Scan, waiting: list[str], folder: str, entry: os.DirEntry[str])
     found.taken.add(fold(path))
     try:
         if entry.is_dir(follow_symlinks=False) and not _is_junction(entry):
-            waiting.append(path + "/")
+            if os.path.lexists(os.path.join(entry.path, HOME, SHARED)):  # two mirrors in one would feed each other
+                found.blind.append(same_name(path) + "/")
+                found.passed[same_name(path)] = "it is a mirror of its own"
+            else:
+                waiting.append(path + "/")
         elif is_markdown(name):
             _file(found, path, same_name(path), entry)
         elif entry.is_symlink() or entry.is_dir():

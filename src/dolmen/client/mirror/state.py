@@ -18,16 +18,16 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from dolmen.client.mirror.files import HOME, LOCAL, Folder, Mark, replace_file
+from dolmen.client.mirror.files import HOME, LOCAL, SHARED, Folder, Mark, replace_file
 from dolmen.client.mirror.names import same_name
 from dolmen.domain.errors import DolmenError
 
 _FORMAT = 1
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_SHARED, _SNAPSHOT, _JOURNAL = "notes.jsonl", "state.json", "journal.jsonl"
+_SNAPSHOT, _JOURNAL = "state.json", "journal.jsonl"
 _LONG = 2_000
 """Lines of a journal before it becomes a snapshot."""
-_OWN = {".gitignore": f"/{LOCAL}/\n", ".gitattributes": f"/{_SHARED} text eol=lf merge=union\n"}
+_OWN = {".gitignore": f"/{LOCAL}/\n", ".gitattributes": f"/{SHARED} text eol=lf merge=union\n"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class State:
     # -------------------------------------------------------------------------------------------------------- shared
     def read_shared(self) -> None:
         """Reads which file is which note, when that changed: with a `git pull`, such as."""
-        name = f"{HOME}/{_SHARED}"
+        name = f"{HOME}/{SHARED}"
         mark = self.folder.mark(name)
         if mark == self._shared_mark:
             return
@@ -186,8 +186,8 @@ class State:
         lines: list[dict[str, str | int]] = [{"dolmen": "mirror", "format": _FORMAT, "scope": self.scope}]
         lines += [{"path": path, "id": id} for path, id in sorted(known.items())]
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        replace_file(self.folder.root / HOME / _SHARED, text)
-        self._shared_mark, self.shared, self._noise = self.folder.mark(f"{HOME}/{_SHARED}"), known, False
+        replace_file(self.folder.root / HOME / SHARED, text)
+        self._shared_mark, self.shared, self._noise = self.folder.mark(f"{HOME}/{SHARED}"), known, False
 
 
 def load(folder: Folder) -> State:
