@@ -228,11 +228,15 @@ def test_no_model_drops_a_name_a_number_or_a_negation(house: House, server: Chat
         assert (report.judged, report.proposed) == (1, 0)
 
 
-def test_a_contradiction_keeps_the_newer_one_whatever_the_model_prefers(house: House, server: ChatServer) -> None:
+@pytest.mark.parametrize("keep", [better("blue"), lambda first: "first", lambda first: "second"])
+def test_a_contradiction_keeps_the_newer_one_whatever_the_model_prefers(
+    house: House, server: ChatServer, keep: Callable[[str], str]
+) -> None:
+    """Also when it prefers another one in each reading."""
     old = house.stored("The team meets in the blue room on Monday.")
     house.clock.advance(DAY)
     house.stored("The team meets in the red room each Monday.")
-    server.says = reader("conflict", better("blue"))
+    server.says = reader("conflict", keep)
     with modelled(house, server) as home:
         consolidate(home.rt, home.owner)
         [item] = waiting(home)

@@ -92,10 +92,12 @@ def decision(chat: Chat | None, a: Memory, b: Memory) -> Judgement | None:
     if verdict == "distinct":
         return None
     again, kept, _ = _read(chat, b, a)
-    if (verdict, keep.id) != (again, kept.id):
+    if verdict != again:
         return None
-    if verdict == "conflict":
-        keep = max(a, b, key=lambda memory: (memory.created_at, memory.id))
+    if verdict == "conflict":  # of two that contradict each other the later one stays, whatever the readings prefer
+        keep = kept = max(a, b, key=lambda memory: (memory.created_at, memory.id))
+    if keep.id != kept.id:
+        return None
     drop = b if keep.id == a.id else a
     if verdict == "same" and lost(drop, keep):
         return None
