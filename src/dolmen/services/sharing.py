@@ -176,7 +176,9 @@ def _asked_people(tx: Tx, actor: Actor, names: Sequence[str]) -> set[str]:
         fitting = [p.id for p in here if wanted in (p.id, (p.login or "").casefold(), p.name.casefold()) and wanted]
         if len(fitting) != 1:
             what = "Several people are" if fitting else "Nobody is"
-            raise DolmenError("not-found", f"{what} called {name!r} in this vault.", "`dolmen person list` shows them.")
+            then = "name a login or an id." if fitting else "`dolmen person invite NAME` invites somebody."
+            fix = f"`dolmen person list` shows everybody; {then}"
+            raise DolmenError("not-found", f"{what} called {name!r} in this vault.", fix)
         found.add(fitting[0])
     return found
 

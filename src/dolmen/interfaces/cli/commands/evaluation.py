@@ -119,7 +119,9 @@ def _source(file: str) -> Iterator[IO[str]]:
             yield source
     except OSError as error:
         raise DolmenError(
-            "not-found", f"{file} cannot be read: {error.strerror}.", "Name a file of questions."
+            "not-found",
+            f"{file} cannot be read: {error.strerror}.",
+            "Name a file of questions; docs/how-to/measure-recall.md shows how to write one.",
         ) from error
 
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
     from dolmen.store.contract import Person
 
-_NO_ADDRESS = "People sign in where DOLMEN_PUBLIC_URL says; set it, then start the server."
+_NO_ADDRESS = (
+    "Set DOLMEN_PUBLIC_URL here as it is set for the server, or public_url in the configuration file, which both read "
+    "(`dolmen settings` names it)."
+)
 
 
 @click.group(cls=CommandGroup)

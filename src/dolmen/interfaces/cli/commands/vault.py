@@ -58,7 +58,8 @@ def add(here: Here, name: str) -> None:
         made = vaults.add_vault(rt, actor, name)
     here.out.result(present.plain(made), [f"{made.name} is there."])
     if not here.out.as_json:
-        here.out.note(f"Use it with --vault {made.name!r}, or DOLMEN_VAULT; keys of it: `dolmen key create AGENT`.")
+        flag = f"--vault {made.name!r}"
+        here.out.note(f"Use it with {flag}, or DOLMEN_VAULT; keys of it: `dolmen key create AGENT {flag}`.")
 
 
 @vault.command()
