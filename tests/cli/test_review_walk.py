@@ -11,6 +11,11 @@ from typing import Any
 
 import pytest
 
+from dolmen.app import open_app
+from dolmen.services.accounts import local_actor
+from dolmen.services.notes.creating import create_note
+from dolmen.services.requests.notes import NewNote
+from dolmen.settings import load
 from tests.cli.test_start import start
 from tests.cli.test_terminal import Terminal
 
@@ -151,3 +156,11 @@ def test_where_nobody_sits_it_lists(waiting: str) -> None:
     done = start(["review", "apply", "--all", "preference", "--json"], waiting)
     assert {each["status"] for each in json.loads(done.stdout)["proposals"]} == {"applied"}
     assert [each["group"] for each in proposals(waiting)] == ["conflict"]
+
+
+def test_a_proposed_note_is_listed_by_what_it_states_not_by_its_front_matter(sqlite_url: str) -> None:
+    with open_app(load({"database": sqlite_url}).settings, models=False) as app:
+        agent = local_actor(app.runtime, agent="codex", mode="suggest")
+        create_note(app.runtime, agent, NewNote("We chose session cookies over JWT.", kind="decision"))
+    listed = start(["review", "list"], sqlite_url).stdout.decode().rstrip()
+    assert listed.endswith("pending\tWe chose session cookies over JWT."), listed

@@ -121,12 +121,21 @@ _FOUND = ("extracted", "duplicate", "conflict", "digest")
 def _gist(item: ReviewItem) -> str:
     """A change in one line: what stands there now, and what would."""
     lines = [each for each in item.diff.splitlines() if each and not each.startswith("@@")]
-    now = [each[1:].strip() for each in lines if each.startswith("-")]
-    then = [each[1:].strip() for each in lines if each.startswith(" " if item.op == "replace" else "+")]
+    now = _below_properties([each[1:].strip() for each in lines if each.startswith("-")])
+    then = _below_properties(
+        [each[1:].strip() for each in lines if each.startswith(" " if item.op == "replace" else "+")]
+    )
     before, after = next(filter(None, now), ""), next(filter(None, then), "")
     said = f"{before} → {after}" if before and after else after or (f"without: {before}" if before else "")
     more = max(len(now), len(then)) - 1
     return f"{said} (and {more} more {'line' if more == 1 else 'lines'})" if more > 0 else said
+
+
+def _below_properties(lines: list[str]) -> list[str]:
+    """The lines of a new note without its front matter, which says less about it than what it states."""
+    if lines[:1] != ["---"] or "---" not in lines[1:]:
+        return lines
+    return lines[lines.index("---", 1) + 1 :] or lines
 
 
 @review.command()
