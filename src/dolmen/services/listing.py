@@ -91,10 +91,11 @@ def full_ref(rt: Runtime, actor: Actor, part: str) -> str:
     if len(ref) >= _ID_LENGTH:
         return ref
     if len(ref) < SHORTEST_PART or not set(ref) <= set("0123456789abcdef-"):
+        note = " Notes go by their address with `dolmen note`." if "/" in part else ""
         raise DolmenError(
             "invalid-argument",
             f"{part!r} is no ref.",
-            f"Give an id, or at least {SHORTEST_PART} characters of its start or end (`dolmen memory list`).",
+            f"Give an id, or at least {SHORTEST_PART} characters of its start or end (`dolmen memory list`).{note}",
         )
     with rt.read(actor) as tx:
         found = sorted(tx.memories.matching(actor.vault, ref, _MOST_NAMED + 1))

@@ -106,7 +106,9 @@ def _request(method: str, url: str, body: bytes | None, kind: str, seconds: floa
     except (OSError, ValueError, http.client.HTTPException) as error:
         why = "no answer in time" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
         raise DolmenError(
-            "unavailable", f"{parts.scheme}://{parts.netloc} does not answer: {why}.", "Is the address right, and up?"
+            "unavailable",
+            f"{parts.scheme}://{parts.netloc} does not answer: {why}.",
+            "Check the address, and that `dolmen serve` runs there.",
         ) from error
     finally:
         connection.close()

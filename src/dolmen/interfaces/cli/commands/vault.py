@@ -100,7 +100,10 @@ def remove(here: Here, name: str, dry_run: bool, yes: bool) -> None:
 
 def _said(found: Vault) -> str:
     more = found.everything - found.memories
-    return (
-        f"{found.name}: {found.memories:,} memories{f' and {more:,} of the past' if more else ''}, "
-        f"{found.notes:,} notes, {found.keys} keys, {found.people} people"
-    )
+    memories = f"{_counted(found.memories, 'memory', 'memories')}{f' and {more:,} of the past' if more else ''}"
+    notes, keys = _counted(found.notes, "note", "notes"), _counted(found.keys, "key", "keys")
+    return f"{found.name}: {memories}, {notes}, {keys}, {_counted(found.people, 'person', 'people')}"
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"

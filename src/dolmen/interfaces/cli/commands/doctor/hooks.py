@@ -63,7 +63,7 @@ def _look(target: Target, file: Path, settings: Settings) -> Iterator[Finding]:
         else:
             fault, fix = (
                 "is not on the PATH",
-                f"Put it there: ln -s {Path(sys.executable).with_name(gone)} ~/.local/bin/",
+                f"Put it there: mkdir -p ~/.local/bin && ln -sf {Path(sys.executable).with_name(gone)} ~/.local/bin/",
             )
         yield warn("hooks", f"{target.title} ({file}) starts {gone}, which {fault}.", fix)
         return

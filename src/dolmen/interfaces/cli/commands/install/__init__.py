@@ -28,7 +28,7 @@ _TO_BE_MADE = "dlm_…"
 _AFTERWARDS = "Restart the clients that are open. `dolmen doctor` checks what was installed."
 _NOT_ON_PATH = (
     "These files start `dolmen` by its name, and it is not on your PATH: "
-    f"ln -s {Path(sys.executable).with_name('dolmen')} ~/.local/bin/"
+    f"mkdir -p ~/.local/bin && ln -sf {Path(sys.executable).with_name('dolmen')} ~/.local/bin/"
 )
 """A file that is committed names no path of this machine."""
 _BY_NAME = {target.client: target for target in TARGETS}
