@@ -33,6 +33,7 @@ def found(text: str) -> list[str]:
         ("pay() and refund.all() are in ./src/pay.py.", ["src/pay.py", "src/pay.py refund.all"]),
         ("See .golangci.yml, README.md, Makefile and (app/[id]/page.tsx)!",
          [".golangci.yml", "README.md", "Makefile", "app/[id]/page.tsx"]),
+        ("On Windows .\\src\\pay.py, and src\\app\\main.go:7", ["src/pay.py", "src/app/main.go"]),
         ("`Widget::draw` and `Api#fetch` draw", ["Widget::draw", "Api#fetch"]),
     ],
 )  # fmt: skip
@@ -47,6 +48,7 @@ def test_files_and_symbols_are_found(text: str, expected: list[str]) -> None:
         "Upgraded Next.js and Node.js, socket.io too",
         "https://github.com/acme/api/blob/main/x.go and github.com/acme/api/y.go",
         "/etc/app.conf, ~/notes.md, ../up.py",
+        "C:\\work\\shop\\a.go, \\\\host\\share\\b.go, ..\\up.py",
         "pgx v5.7, .env, api.acme.dev, internal/limits, log/slog",
         "utils.seed_everything(42) with seed_everything and RequireKey",
         "`if (x)`, `a`, `return`, `two words`, foo(bar)",

@@ -50,7 +50,7 @@ _PRODUCTS = frozenset((*(f"{name}.js" for name in _PRODUCT_WORDS.split()), "sock
 _NOT_SYMBOLS = frozenset((*_LANGUAGE_WORDS.split(), *_PROPER_NAMES.split()))
 """Words that are written like identifiers and name nothing in a project."""
 
-_TOKEN = re.compile(r"[A-Za-z0-9/._\-@+:#\[\]]+")  # anything else ends a path, a Korean particle too
+_TOKEN = re.compile(r"[A-Za-z0-9/\\._\-@+:#\[\]]+")  # anything else ends a path, a Korean particle too
 _LINE = re.compile(r"(:\d+(:\d+)?|#L\d+(-L?\d+)?)\Z", re.ASCII)
 _STEP = re.compile(r"[A-Za-z0-9_.@+\-\[\]]+")
 _DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
@@ -129,7 +129,8 @@ def _path(token: str) -> str:
     """The path in a token; empty when it is none: a URL, an absolute path, a product, a version, a word."""
     if "://" in token:
         return ""
-    path = _LINE.sub("", token.rstrip(_PUNCTUATION)).rstrip(_PUNCTUATION).removeprefix("./")
+    path = _LINE.sub("", token.rstrip(_PUNCTUATION)).rstrip(_PUNCTUATION)
+    path = path.replace("\\", "/").removeprefix("./")  # as it is written on Windows
     if not path or len(path) > PATH_LIMIT or path[0] in "/~#" or ":" in path or "#" in path:
         return ""
     steps = path.split("/")
