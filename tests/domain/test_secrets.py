@@ -58,6 +58,7 @@ SECRETS = [
 NAMED = [
     ("password in a URL", "postgres://app:{}@db.internal/app", made_up(10)),
     ("password in a URL", "redis://:{}@cache:6379/0", made_up(10)),
+    ("password in a URL", "postgres://app:{}@db.internal/app", f"{made_up(9)}Test{made_up(9, seed=2)}"),
     ("Authorization header", "Authorization: Bearer {}", made_up(40)),
     ("Authorization header", '"authorization": "Basic {}"', made_up(40)),
     ("secret in a named field", "password = {}", made_up(24)),
@@ -85,6 +86,8 @@ PLAIN = [
     "secret: ********************",
     "postgres://app:app@localhost/app",
     "http://user:pass@localhost",
+    "postgres://app:your-secret-password@db/app and postgres://app:changeme2024@db/app",
+    "postgres://app:${DB_PASSWORD_V2_Prod9x}@db/app and postgres://app:<your-Password-1234>@db/app",
     "https://github.com/org/repo",
     "git@github.com:org/repo.git",
     "token 8f14e45fceea167a5a36dedd4bea2543 is a digest",

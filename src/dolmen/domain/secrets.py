@@ -74,6 +74,8 @@ _PLACEHOLDER_TEXTS = (
     "token fake test none null undefined todo insert replace process.env os.getenv os.environ import.meta getenv <<"
 )
 _PLACEHOLDERS = tuple(_PLACEHOLDER_TEXTS.split())
+_WORDED = re.compile("|".join(map(re.escape, _PLACEHOLDERS)), re.IGNORECASE)
+_REFERENCES = ("$", "%", "{{", "<", "@", "env.")
 _LOCATION = frozenset(" /\\:")
 _WORD_MARKS = frozenset("._-")
 _HEX = re.compile(r"[0-9a-fA-F-]+\Z")
@@ -83,11 +85,7 @@ _CHECKED_CHARACTERS = 200
 def _is_placeholder(value: str) -> bool:
     """Whether people write it in place of a secret: `$TOKEN`, `<your-key>`, `{{ key }}`, `changeme`, `********`."""
     lowered = value.lower().strip("\"'")
-    return (
-        lowered.startswith(("$", "%", "{{", "<", "@", "env."))
-        or len(set(lowered)) <= 3
-        or any(word in lowered for word in _PLACEHOLDERS)
-    )
+    return lowered.startswith(_REFERENCES) or len(set(lowered)) <= 3 or any(word in lowered for word in _PLACEHOLDERS)
 
 
 def _looks_random(value: str) -> bool:
@@ -135,8 +133,10 @@ def _openai(match: re.Match[str]) -> bool:
 def _url_password(match: re.Match[str]) -> bool:
     """Not the `app:app` of local development, nor a short plain word."""
     user, password = match["user"], match["value"]
-    if _is_placeholder(password) or password.lower() == user.lower():
+    if password.lower() == user.lower():
         return False
+    if _is_placeholder(password):  # `Test` inside of what was made by a generator makes no placeholder of it
+        return not password.startswith(_REFERENCES) and _looks_random(_WORDED.sub("", password))
     return len(password) >= 8 or any(c.isdigit() or c in "!#$%&*+=?^~-_" for c in password)
 
 
