@@ -97,6 +97,7 @@ def test_what_is_quoted_is_a_name(house: House) -> None:
     house.stored("The deploy of checkout runs at night.")
     assert house.recall('deploy of checkout by "heliotrope"').gaps == ("heliotrope",)
     assert house.recall("checkout deploy on iPad and GraphQL").gaps == ("iPad", "GraphQL")
+    assert house.recall("checkout " + "x1" * 500).gaps == ("x1" * 40 + "…",)
 
 
 def test_every_aspect_that_nothing_covers_is_named_when_no_answer_is_sure(house: House) -> None:

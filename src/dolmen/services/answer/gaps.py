@@ -10,6 +10,8 @@ from dolmen.services.search import Query, Result
 _MOST = 12
 _TELLING = 0.4
 """Weight of a token from which its absence says something."""
+_LONGEST = 80
+"""Characters of a word that is repeated to the reader."""
 _AROUND = ".,;:!?\"'()[]{}`“”‘’「」«»。、，？！"
 _QUOTED = re.compile(r"[\"“«「`]([^\"”»」`]{2,80})[\"”»」`]")
 
@@ -36,7 +38,7 @@ def gaps_of(query: Query, result: Result, shown: int) -> list[str]:
         if bare.lower() in times:
             continue
         if bare and (not sure or _is_name(bare, first=query.text.startswith(word)) or bare in quoted):
-            missing.append(bare)
+            missing.append(bare if len(bare) <= _LONGEST else f"{bare[:_LONGEST]}…")
     return missing[:_MOST]
 
 

@@ -28,6 +28,8 @@ LINES = 200
 _CONVENTION, _BRIEFING = "convention", "briefing"
 _MANAGED = re.compile(r"<!--[^>]*\bsignpost:managed\b")
 _PAGE = 500
+_ADDRESS = 80
+"""Characters of an address that the page shows."""
 _NAMED = 20
 """Notes that are left out by name; the others are counted, for whoever writes notes could fill a page with names."""
 
@@ -167,10 +169,17 @@ def rendered(found: Conventions, how: str, spelled: Callable[[str], str] = str) 
     if not found.included:
         parts.append(_NONE)
     for note in found.included:
-        parts += [f"<!-- {spelled(note.ref)} -->", note.body]
+        parts += [f"<!-- {spelled(_plain(note.ref))} -->", note.body]
     if found.left_out:
-        lines = [f"- {spelled(each.ref)}: {each.why}." for each in found.left_out[:_NAMED]]
+        lines = [f"- {spelled(_plain(each.ref))}: {each.why}." for each in found.left_out[:_NAMED]]
         others = Counter(each.why for each in found.left_out[_NAMED:])
         lines += [f"- {number} more: {why}." for why, number in others.items()]
         parts += ["# Left out", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
+
+
+def _plain(ref: str) -> str:
+    """An address as one short word, whatever an agent has made of it: who reads the page must not take it for a
+    sentence of the page. A longer one ends in three dots, and is found by browsing."""
+    word = "".join("-" if char.isspace() or char in "`<>" else char for char in ref)
+    return word if len(word) <= _ADDRESS else word[:_ADDRESS] + "..."
