@@ -213,7 +213,7 @@ def _decided(here: Here, items: Sequence[ReviewItem]) -> None:
     from dolmen.interfaces.cli import present
 
     lines = [f"{here.out.style(present.short(item.id), fg='yellow')} {item.status}: {item.op}" for item in items]
-    here.out.result({"proposals": present.plain(items)}, lines)
+    here.out.result({"proposals": present.plain(items)}, lines or ["Nothing of this waits for you."])
 
 
 def _say(here: Here, item: ReviewItem) -> None:

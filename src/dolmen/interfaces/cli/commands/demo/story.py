@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dolmen.domain.values import DAY
 
 if TYPE_CHECKING:
+    from dolmen.domain.memory import Memory
     from dolmen.domain.values import Actor
     from dolmen.services.requests import NewMemory
     from dolmen.services.runtime import Runtime
@@ -37,8 +38,10 @@ def load(rt: Runtime, owner: Actor) -> int:
         items = [_item(said, now) for said in _WORDS["said"] if said["agent"] == agent]
         remember(rt, _agent(owner, agent), items)
     replaced, replacement, wish, left = (_WORDS[name] for name in ("replaced", "replacement", "wish", "handoff"))
+    if replaced["text"] in {memory.text for memory in _kept(rt, owner)}:
+        return len(refs(rt, owner))
     [old] = remember(rt, _agent(owner, replaced["agent"]), [_item(replaced, now)])
-    if old.ref and old.outcome == "stored":
+    if old.ref:
         remember(rt, _agent(owner, replacement["agent"]), [_item(replacement, now, supersedes=(old.ref,))])
         remember(rt, _agent(owner, wish["agent"], mode="suggest"), [_item(wish, now)])
         handoff(rt, _agent(owner, left["agent"]), Handoff(left["summary"], tuple(left["next_steps"]), PROJECT))
@@ -66,17 +69,21 @@ def _item(said: Said, now: int, supersedes: tuple[str, ...] = ()) -> NewMemory:
 
 def refs(rt: Runtime, owner: Actor) -> list[str]:
     """Every memory of the example's project, whatever its state."""
+    return [memory.id for memory in _kept(rt, owner)]
+
+
+def _kept(rt: Runtime, owner: Actor) -> list[Memory]:
     from dolmen.domain.identity import scope_of
     from dolmen.domain.memory import STATUSES
     from dolmen.services.listing import ListRequest, memories
 
-    found: list[str] = []
+    found: list[Memory] = []
     cursor: str | None = None
     while True:
         page = memories(
             rt, owner, ListRequest(project=PROJECT, statuses=STATUSES, limit=1000, cursor=cursor, order="oldest")
         )
-        found += [memory.id for memory in page.memories if memory.scope == scope_of(PROJECT)]
+        found += [memory for memory in page.memories if memory.scope == scope_of(PROJECT)]
         if (cursor := page.cursor) is None:
             return found
 
