@@ -124,7 +124,9 @@ OTHERS: dict[str, dict[str, str]] = {
     "codex": {
         ".codex/config.toml": '# mine\nmodel = "m" # good\n\n[mcp_servers.x]\ncommand = "y"\n\n[tui]\ntheme = "a"\n',
         ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}\n',
+        ".codex/AGENTS.md": "# Mine, without an end",
     },
+    "qwen": {".qwen/settings.json": "// mine\n{\n  // nothing yet\n}\n"},
     "gemini": {
         ".gemini/settings.json": '{\r\n\t"theme": "x", // ok\r\n\t"hooks": {\r\n\t\t"AfterAgent": [1]\r\n\t}\r\n}'
     },

@@ -27,7 +27,9 @@ trust_level = "trusted"
 """
 
 
-@pytest.mark.parametrize("before", ["", BUSY, BUSY.replace("\n", "\r\n"), "a = 1\n# [mcp_servers.dolmen]\n"])
+@pytest.mark.parametrize(
+    "before", ["", BUSY, BUSY.replace("\n", "\r\n"), "a = 1\n# [mcp_servers.dolmen]\n", "a = 1", "# mine", "a = 1\n\n"]
+)
 def test_a_table_is_added_at_the_end_and_removed_again(before: str) -> None:
     after = toml.put(before, PATH, TABLE)
     assert after.startswith(before)

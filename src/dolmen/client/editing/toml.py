@@ -46,7 +46,7 @@ def put(text: str, path: Path, table: Mapping[str, Any]) -> str:
     said = newline.join(lines) + newline
     place = _place(text, path)
     if place is None:
-        gap = "" if not text else newline if text.endswith("\n") else newline * 2
+        gap = newline if text else ""  # an empty line, or the end that the last line does not have
         new = f"{text}{gap}{said}"
     else:
         new = text[: place[0]] + said + text[place[1] :]
@@ -66,8 +66,10 @@ def drop(text: str, path: Path) -> str:
     if place is None:
         raise Malformed(f"{_name(path)} is written in a way that cannot be changed safely")
     head, rest = text[: place[0]], text[place[1] :]
-    # The empty line that was put before it.
-    head = re.sub(r"(\n|\A)\r?\n\Z", r"\1", head) if not rest.strip() or rest.startswith(("\n", "\r\n")) else head
+    if not rest.strip():  # the line end that was put before it
+        head = re.sub(r"\r?\n\Z", "", head)
+    elif rest.startswith(("\n", "\r\n")):
+        head = re.sub(r"(\n|\A)\r?\n\Z", r"\1", head)
     return _checked(head + rest, _without(before, path))
 
 

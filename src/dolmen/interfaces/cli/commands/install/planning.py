@@ -148,11 +148,11 @@ def _require_inside(file: Path, project: Path) -> None:
 
 
 def _says_something(text: str) -> bool:
-    """Whether a file is worth keeping; `{"version": 1}` alone is not."""
+    """Whether a file is worth keeping; `{"version": 1}` alone is not, a comment is."""
     if not text.strip():
         return False
     try:
-        return jsonc.read(text) not in ({}, {"version": 1})
+        return jsonc.read(text) not in ({}, {"version": 1}) or "//" in text or "/*" in text
     except jsonc.Malformed:
         return True
 
