@@ -64,6 +64,8 @@ def test_every_form_of_one_remote_is_one_project(remote: str) -> None:
         ("notes v1.2", "notes v1.2"),
         ("next: the plan", "next/ the plan"),
         ("ssh://git@host.example:2222/o/r.git", "host.example/o/r"),
+        ("http://[2001:db8::1]:8080/o/r.git", "[2001:db8::1]/o/r"),
+        ("git@[2001:DB8::1]:o/r.git", "[2001:db8::1]/o/r"),
         ("git@gitlab.com:group/sub/repo.git", "gitlab.com/group/sub/repo"),
         ("https://dev.azure.com/Org/Project/_git/Repo", "dev.azure.com/org/project/_git/repo"),
     ],

@@ -21,6 +21,8 @@ SCOPE_USER = "user"
 _PROJECT_PREFIX = "project:"
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:\Z")
+_LITERAL = re.compile(r"\[[0-9a-f:.]+\]")
+"""An address of version 6 as the host; its colons separate nothing."""
 _HOST_AND_PATH = re.compile(r"[^/?#\s]*[.:][^/?#\s]*/")
 # Bidirectional controls and line separators would make two different names look the same.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -145,7 +147,10 @@ def _scp_form(project: str) -> str:
     first, slash, path = project.partition("/")
     if "@" in first and (slash or ":" in first.rpartition("@")[2]):
         project = first.rpartition("@")[2] + slash + path
-    host, colon, path = project.partition(":")
+    literal = _LITERAL.match(project)
+    start = literal.end() if literal else 0
+    name, colon, path = project[start:].partition(":")
+    host = project[:start] + name
     if colon and host and path and not re.search(r"[/\s]", host):
         port, slash, rest = path.partition("/")
         if slash and port.isdigit():
