@@ -58,8 +58,9 @@ def run(url: str, *words: str) -> Any:
 
 
 @pytest.mark.usefixtures("with_model")
-def test_extract_reads_what_waits_and_review_shows_the_evidence(store: str) -> None:
-    """C-272."""
+def test_extract_reads_what_waits_and_review_shows_the_evidence(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-272: a session that has only just ended too, because a person asks for it."""
+    monkeypatch.setenv("DOLMEN_EXTRACT_AFTER", "3600")
     done = run(store, "extract")
     assert (done["scheduled"], done["done"], done["failed"], done["waiting"]) == (1, 1, 0, 0)
     [item] = run(store, "review", "list", "--only", "extracted")["proposals"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -29,7 +30,8 @@ def extract(here: Here, limit: int | None, retry: bool) -> None:
     with here.vault(models=True) as (rt, actor):
         require_chat(rt)
         revived = extraction.again(rt, actor) if retry else 0
-        scheduled = extraction.schedule(rt)
+        # Who asks now does not wait the minutes in which a session may still go on.
+        scheduled = extraction.schedule(replace(rt, options=replace(rt.options, extract_after=0)))
         handlers = {extraction.KIND: extraction.extract}
         worked = work(rt, handlers, vault=actor.vault, limit=limit, progress=progress)
         progress.end()
