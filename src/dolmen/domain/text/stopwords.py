@@ -9,7 +9,8 @@ _ENGLISH = (
     "wasnt cant wont for from had has have having he her here him his how i if in into is it its just me more most "
     "my no not of off on once only or other our out over own same she should so some such than that the their them "
     "then there these they this those to too under until up us very was we were what when where which while who "
-    "whom whose why will with would you your about after again all also before between both each few"
+    "whom whose why will with would you your about after again all also before between both each few know known knows "
+    "tell tells told please anything everything something"
 )
 _PARTICLES = (
     "은 는 이 가 을 를 의 에 도 로 와 과 만 나 랑 에서 에게 으로 까지 부터 보다 처럼 에는 에도 이나 이라 하고 이랑 "

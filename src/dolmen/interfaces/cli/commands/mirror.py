@@ -73,6 +73,9 @@ def mirror(here: Here, folder: Path, watching: bool, dry_run: bool, force: bool,
     known = _known_project(root)
     with here.vault(in_project=not (project or known), create=True) as (rt, person):
         notes, scope = _notes(rt, person, project, known)
+        if not known and project is None:
+            mirrored = "your own notes" if scope == "user" else f"the notes of {scope.removeprefix('project:')}"
+            here.out.note(f"new here: this folder mirrors {mirrored}; --project and --user choose")
         if dry_run:
             _show(here, rehearsal(root, notes, vault_id=person.vault, scope=scope))
             return
