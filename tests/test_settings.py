@@ -173,6 +173,7 @@ def test_every_row_is_a_field_with_help_and_a_default_of_its_type() -> None:
 SEED = (
     *("KENFOLD_AGENT", "KENFOLD_SEARCH_MAX_DISTANCE", "KENFOLD_RERANK_URL", "KENFOLD_CHAT_URL"),
     *("KENFOLD_EXTRACT_POLICY", "KENFOLD_PUBLIC_URL", "KENFOLD_OAUTH_DCR"),
+    *("KENFOLD_EXTRACT", "KENFOLD_CLASSIFY", "KENFOLD_CHAT_REASONING"),
 )
 
 
@@ -200,6 +201,11 @@ def test_every_variable_that_kenfold_documents_is_in_the_table() -> None:
         ("KENFOLD_RERANK_URL", "http://h/v1", {"rerank_url": "http://h/v1", "rerank_model": "bge-reranker-v2-m3"}),
         ("KENFOLD_CHAT_URL", "http://h/v1", {"chat_url": "http://h/v1", "chat_model": "qwen3.5:4b"}),
         ("KENFOLD_SEARCH_MAX_DISTANCE", "0.6", {"search_max_distance": 0.6}),
+        ("KENFOLD_CHAT_URL", "http://h/v1", {"chat_reasoning": "none", "extract": True, "classify": True}),
+        ("KENFOLD_CHAT_REASONING", "LOW", {"chat_reasoning": "low"}),
+        ("KENFOLD_CHAT_REASONING", "omit", {"chat_reasoning": ""}),
+        ("KENFOLD_EXTRACT", "false", {"extract": False}),
+        ("KENFOLD_CLASSIFY", "0", {"classify": False}),
         ("KENFOLD_EXTRACT_POLICY", "auto", {"extract_policy": "auto"}),
         ("KENFOLD_CONSOLIDATE", "false", {"consolidate": False}),
         ("KENFOLD_LOG_LEVEL", "WARN", {"log": "warning"}),
@@ -220,6 +226,19 @@ def test_dolmens_own_variable_and_a_flag_win_over_kenfolds_and_that_over_the_fil
     assert (loaded.settings.agent, loaded.settings.port, loaded.origins["agent"]) == ("theirs", 2, "environment")
     assert load(environment={**theirs, "DOLMEN_AGENT": "ours"}).settings.agent == "ours"
     assert load({"agent": "flag"}, theirs).settings.agent == "flag"
+
+
+def test_kenfold_sends_no_reasoning_where_it_says_omit() -> None:
+    """C-378: also with its address, whose default would be `none`."""
+    theirs = {"KENFOLD_CHAT_URL": "http://h/v1", "KENFOLD_CHAT_REASONING": "omit"}
+    assert load(environment=theirs).settings.chat_reasoning == ""
+
+
+def test_what_kenfold_asks_its_own_endpoint_for_is_not_asked_of_another() -> None:
+    """C-378: `reasoning_effort` would be refused by a model that does not think."""
+    both = {"KENFOLD_CHAT_URL": "http://theirs/v1", "DOLMEN_CHAT_URL": "http://ours/v1", "DOLMEN_CHAT_MODEL": "m"}
+    settings = load(environment=both).settings
+    assert (settings.chat_url, settings.chat_model, settings.chat_reasoning) == ("http://ours/v1", "m", "")
 
 
 def test_kenfolds_database_is_left_alone() -> None:

@@ -93,6 +93,8 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
             rerank_top=settings.rerank_top,
             chat_timeout=settings.chat_timeout,
             classify_timeout=settings.chat_classify_timeout,
+            classify=settings.classify,
+            extract=settings.extract,
             extract_policy=settings.extract_policy,
             extract_after=settings.extract_after * SECOND,
             consolidate=settings.consolidate,
@@ -118,7 +120,13 @@ def choose_chat(settings: Settings) -> Chat | None:
             "configuration", "The chat endpoint has no model name.", "Set DOLMEN_CHAT_MODEL, or unset DOLMEN_CHAT_URL."
         )
     return HttpChat(
-        ChatEndpoint(settings.chat_url, settings.chat_model, settings.chat_key or None, settings.chat_timeout)
+        ChatEndpoint(
+            settings.chat_url,
+            settings.chat_model,
+            settings.chat_key or None,
+            settings.chat_timeout,
+            settings.chat_reasoning,
+        )
     )
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from dolmen.app import choose_chat
 from dolmen.models.chat import ChatEndpoint, ChatUnavailable, HttpChat, Question, Unanswered
+from dolmen.settings import Settings
 from tests.models.chatting import ChatServer
 
 SCHEMA = {
@@ -49,6 +51,21 @@ def test_a_question_gets_its_answer_and_what_others_wrote_is_not_among_the_rules
     assert body["response_format"]["json_schema"]["schema"] == SCHEMA
     assert (body["model"], body["temperature"], body["stream"]) == ("m", 0, False)
     assert "secret" not in repr(chat._endpoint)
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"), [({}, {}), ({"chat_reasoning": "none"}, {"reasoning_effort": "none"})], ids=["unset", "none"]
+)
+def test_how_long_to_think_is_sent_only_when_it_is_set(
+    server: ChatServer, said: dict[str, Any], sent: dict[str, str]
+) -> None:
+    """C-378: from the setting to the body of the request."""
+    chat = choose_chat(Settings(chat_url=server.url, chat_model="m", chat_timeout=5, **said))
+    assert chat is not None
+    chat.ask(QUESTION)
+    chat.close()
+    [(_, body)] = server.requests
+    assert {name: value for name, value in body.items() if "reasoning" in name} == sent
 
 
 @pytest.mark.parametrize(("taken", "asked"), [(("json_object", ""), 2), (("",), 3)])

@@ -7,9 +7,11 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from dolmen.app import open_app
 from dolmen.domain.memory import SUMMARY
 from dolmen.models.chat import ChatEndpoint, HttpChat
 from dolmen.services import extraction
@@ -18,6 +20,7 @@ from dolmen.services.journal import JournalBuffer
 from dolmen.services.runtime import Runtime
 from dolmen.services.upkeep import Upkeep
 from dolmen.services.working import Worker
+from dolmen.settings import Settings
 from dolmen.store.opening import open_store
 from tests.models.chatting import ChatServer
 from tests.services.conftest import House
@@ -69,6 +72,47 @@ def test_without_a_chat_model_nothing_is_scheduled_and_no_thread_runs(house: Hou
     worker.stop()
     with house.rt.store.read() as tx:
         assert tx.jobs.select("main") == []
+
+
+def test_with_extract_off_no_session_is_sent_until_a_person_asks_or_it_is_on_again(
+    house: House, server: ChatServer
+) -> None:
+    """C-378: also none that was scheduled before; by hand it is read as ever."""
+    with modelled(house, server, extract=False, consolidate=False) as off:
+        summary(off)
+        extraction.schedule(off.rt)
+        off.stored("Result: lunch is at noon.", kind="episode", label=SUMMARY, project="app", session="s2")
+        assert Worker(off.rt).once()
+        assert server.requests == []
+        with off.rt.store.read() as tx:
+            assert [job.status for job in tx.jobs.select("main")] == ["waiting"]
+        assert read_sessions(off.rt, limit=1).done == 1
+        assert len(server.requests) == 1
+    with modelled(house, server, consolidate=False) as on:
+        assert Worker(on.rt).once()
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("said", [True, False], ids=["on", "off"])
+def test_the_settings_reach_the_work(house: House, server: ChatServer, said: bool) -> None:
+    """C-378."""
+    chosen = Settings(database=house.url, embedder="none", chat_url=server.url, chat_model="m")
+    with open_app(replace(chosen, extract=said, classify=said)) as app:
+        assert (app.runtime.options.extract, app.runtime.options.classify) == (said, said)
+
+
+def test_sessions_that_wait_hold_the_comparing_of_memories_up_only_while_extract_is_on(
+    house: House, server: ChatServer
+) -> None:
+    """C-378: what nobody reads in the background would hold it up for ever."""
+    with modelled(house, server, extract=False) as home:
+        summary(home)
+        extraction.schedule(home.rt)
+        with home.rt.store.read() as tx:
+            assert tx.accounts.setting("main", "upkeep.consolidation") is None
+        assert Worker(home.rt).once()
+        with home.rt.store.read() as tx:
+            assert tx.accounts.setting("main", "upkeep.consolidation") is not None
 
 
 def test_a_failure_is_told_and_the_next_round_goes_on(

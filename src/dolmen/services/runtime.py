@@ -49,6 +49,10 @@ class Options:
     """Seconds that the chat model may take for an answer."""
     classify_timeout: float = 15.0
     """Seconds that a write waits for the chat model to name its kind (C-276)."""
+    classify: bool = True
+    """Whether the chat model, where there is one, names the kind of a memory that came without."""
+    extract: bool = True
+    """Whether the background looks for memories in session summaries, where there is a chat model."""
     extract_policy: Literal["propose", "auto"] = "propose"
     extract_after: int = 3 * MINUTE
     """How old a session summary is before memories are looked for in it."""

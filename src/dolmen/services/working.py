@@ -65,10 +65,12 @@ class Worker:
         return True
 
     def _schedule(self) -> None:
-        extraction.schedule(self._rt)
+        if self._rt.options.extract:
+            extraction.schedule(self._rt)
 
     def _work(self) -> None:
-        worked = work(self._rt, HANDLERS, stopped=self._stop.is_set)
+        handlers = {kind: do for kind, do in HANDLERS.items() if kind != extraction.KIND or self._rt.options.extract}
+        worked = work(self._rt, handlers, stopped=self._stop.is_set)
         if worked.outage:
             raise DolmenError("model-unavailable", f"The chat model is not available: {worked.outage}", "")
 

@@ -200,10 +200,18 @@ class Settings:
     chat_url: str = _row("text", "", "Chat model", "An OpenAI-compatible endpoint that proposes memories.")
     chat_key: str = _row("text", "", "Chat model", "API key of the endpoint.", secret=True)
     chat_model: str = _row("text", "", "Chat model", "Model name at the endpoint.")
+    chat_reasoning: str = _row(
+        "text", "", "Chat model", "How long the model may think: sent as `reasoning_effort`, such as `none` or `low`.",
+        shown_default="the field is not sent",
+    )  # fmt: skip
     chat_timeout: float = _row("number", 60.0, "Chat model", "Seconds that an answer may take.", least=0.1, most=600)
     chat_classify_timeout: float = _row(
         "number", 15.0, "Chat model", "The same while a writer waits to hear the kind of a memory.", least=0.1, most=60
     )
+    classify: bool = _row(
+        "switch", True, "Chat model", "Ask the model for the type that Kenfold's `remember` was not given."
+    )
+    extract: bool = _row("switch", True, "Chat model", "Look for memories in session summaries, in the background.")
     extract_policy: Policy = _row(
         "text", "propose", "Chat model",
         "What becomes of memories that the model finds in sessions. `propose`: they wait for you. `auto`: what was "
@@ -281,7 +289,7 @@ def load(flags: Mapping[str, object] | None = None, environment: Mapping[str, st
                 values[name] = parse(row, raw, _where(origin, row, place))
                 origins[name] = origin
         if origin == "environment":
-            for variable, name, said in kenfold.values(environment):
+            for variable, name, said in kenfold.values(environment, tuple(values)):
                 if name in _BY_NAME and name not in values:
                     values[name] = parse(_BY_NAME[name], said, variable)
                     origins[name] = origin

@@ -6,7 +6,7 @@ What has no counterpart is named with the reason; the docs are generated from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 Values = Mapping[str, str]
@@ -48,6 +48,11 @@ def _level(value: str) -> Values:
     return {"log": "warning" if level == "warn" else level}
 
 
+def _reasoning(value: str) -> Values:
+    effort = value.strip().lower()
+    return {"chat_reasoning": "" if effort == "omit" else effort}
+
+
 def _true(value: str) -> bool:
     return value.strip().lower() in ("1", "t", "true")
 
@@ -87,10 +92,15 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
     _one("KENFOLD_CHAT_URL", "chat_url"),
     _one("KENFOLD_CHAT_MODEL", "chat_model"),
     _one("KENFOLD_CHAT_API_KEY", "chat_key"),
-    _none("KENFOLD_CHAT_REASONING", "No field for it is sent."),
-    _none("KENFOLD_EXTRACT", "On when a chat model is set; leave `chat_url` unset for none."),
+    Counterpart(
+        "KENFOLD_CHAT_REASONING",
+        ("chat_reasoning",),
+        _reasoning,
+        "`none` when unset there and `KENFOLD_CHAT_URL` is set; `omit` sends no field, as no value does here.",
+    ),
+    _one("KENFOLD_EXTRACT", "extract"),
     _one("KENFOLD_EXTRACT_POLICY", "extract_policy"),
-    _none("KENFOLD_CLASSIFY", "On when a chat model is set."),
+    _one("KENFOLD_CLASSIFY", "classify"),
     _one("KENFOLD_CONSOLIDATE", "consolidate"),
     _one("KENFOLD_OAUTH", "oauth"),
     _one("KENFOLD_OAUTH_DCR", "oauth_dcr"),
@@ -116,20 +126,27 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
 )
 """Every variable that Kenfold documents."""
 
-_DEFAULTS: Mapping[str, tuple[str, str]] = {
-    "KENFOLD_EMBED_URL": ("KENFOLD_EMBED_MODEL", "bge-m3"),
-    "KENFOLD_RERANK_URL": ("KENFOLD_RERANK_MODEL", "bge-reranker-v2-m3"),
-    "KENFOLD_CHAT_URL": ("KENFOLD_CHAT_MODEL", "qwen3.5:4b"),
-}
-"""The model that Kenfold asks an endpoint for when only its address is set."""
+_DEFAULTS: tuple[tuple[str, str, str, str], ...] = (
+    ("KENFOLD_EMBED_URL", "embeddings_url", "KENFOLD_EMBED_MODEL", "bge-m3"),
+    ("KENFOLD_RERANK_URL", "rerank_url", "KENFOLD_RERANK_MODEL", "bge-reranker-v2-m3"),
+    ("KENFOLD_CHAT_URL", "chat_url", "KENFOLD_CHAT_MODEL", "qwen3.5:4b"),
+    ("KENFOLD_CHAT_URL", "chat_url", "KENFOLD_CHAT_REASONING", "none"),
+)
+"""What Kenfold asks an endpoint for when only its address is set: that variable, its setting, and the variable that is
+left out with its default."""
 
 
-def values(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """(variable, setting, value) for everything that Kenfold's variables say here; an empty one says nothing."""
+def values(environment: Mapping[str, str], taken: Collection[str] = ()) -> Iterator[tuple[str, str, str]]:
+    """(variable, setting, value) for everything that Kenfold's variables say here; an empty one says nothing.
+
+    Args:
+        taken: settings that Dolmen's own flags and variables have said. Where that is an endpoint's address, Kenfold's
+            defaults for its own endpoint are not meant.
+    """
     said = {name: value for name, value in environment.items() if name.startswith("KENFOLD_") and value.strip()}
-    for address, (model, default) in _DEFAULTS.items():
-        if address in said:
-            said.setdefault(model, default)
+    for address, setting, variable, default in _DEFAULTS:
+        if address in said and setting not in taken:
+            said.setdefault(variable, default)
     for each in COUNTERPARTS:
         if each.read is not None and each.variable in said:
             for setting, value in each.read(said[each.variable]).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -248,4 +249,17 @@ def test_with_a_chat_model_a_memory_without_a_type_is_classified(claude: Agent) 
         asking.do("remember", content="Herons are counted twice.", project=REPO, supersedes=left["id"])
         assert asking.refused("remember", content=f"The token is {TOKEN}.")["code"] == "secret-detected"
         assert len(server.requests) == asked, "who names a type, replaces a memory or tells a secret asks no model"
+        chat.close()
+
+
+def test_with_classify_off_no_model_is_asked_for_the_type(claude: Agent) -> None:
+    """C-378."""
+    with ChatServer({"kind": "code"}) as server:
+        chat = HttpChat(ChatEndpoint(server.url, "tester", timeout=5))
+        options = replace(claude.house.rt.options, classify=False)
+        stored = claude.with_runtime(chat=chat, options=options).do(
+            "remember", content="Nests are in nest.py.", project=REPO
+        )
+        assert (stored["type"], claude.stored(stored["id"]).attrs["type_source"]) == ("project", "default")
+        assert server.requests == []
         chat.close()

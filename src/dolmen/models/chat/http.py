@@ -37,6 +37,7 @@ class ChatEndpoint:
     model: str  # the name that the server knows it by
     key: str | None = field(default=None, repr=False)  # sent as a bearer token
     timeout: float = TIMEOUT
+    reasoning: str = ""  # sent as `reasoning_effort`; empty sends no such field
 
     @property
     def address(self) -> str:
@@ -89,7 +90,7 @@ class HttpChat:
         forms = _forms(question)
         status = 0
         for form in range(self._form, len(forms)):
-            status, body = self._post(_body(self._endpoint.model, question, forms[form]), until)
+            status, body = self._post(_body(self._endpoint, question, forms[form]), until)
             if status == 200:
                 if form > self._form:
                     _log.info("the chat endpoint takes the question without a stricter response_format")
@@ -144,11 +145,11 @@ def _forms(question: Question) -> tuple[dict[str, Any] | None, ...]:
     return ({"type": "json_schema", "json_schema": schema}, {"type": "json_object"}, None)
 
 
-def _body(model: str, question: Question, form: dict[str, Any] | None) -> bytes:
+def _body(endpoint: ChatEndpoint, question: Question, form: dict[str, Any] | None) -> bytes:
     rules = f"{question.rules}\n\nAnswer with one JSON object of this schema and nothing else:\n"
     rules += json.dumps(question.schema, ensure_ascii=False, separators=(",", ":"))
     body: dict[str, Any] = {
-        "model": model,
+        "model": endpoint.model,
         "messages": [
             {"role": "system", "content": rules},
             {"role": "user", "content": sendable(question.material)},
@@ -157,6 +158,8 @@ def _body(model: str, question: Question, form: dict[str, Any] | None) -> bytes:
         "max_tokens": question.longest,
         "stream": False,
     }
+    if endpoint.reasoning:
+        body["reasoning_effort"] = endpoint.reasoning
     if form is not None:
         body["response_format"] = form
     return json.dumps(body).encode()

@@ -124,10 +124,10 @@ def consolidate(
 
 def due(rt: Runtime, stopped: Callable[[], bool] = never) -> None:
     """The look in the background: every quarter of an hour, whichever process comes first; not while sessions wait to
-    be read, since what they yield is compared too."""
+    be read in the background too, since what they yield is compared as well."""
     with rt.store.read() as tx:
         ticket = str(tx.now // EVERY)
-        idle = not tx.jobs.counts(None, tx.now).get("extract", {}).get("waiting")
+        idle = not rt.options.extract or not tx.jobs.counts(None, tx.now).get("extract", {}).get("waiting")
         vaults = [vault for vault, _ in tx.accounts.vaults() if tx.accounts.setting(vault, _LOOKED) != ticket]
     for vault in vaults if idle else []:
         with rt.store.write() as tx:

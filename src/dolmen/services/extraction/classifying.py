@@ -22,12 +22,13 @@ class Classified:
 
 
 def classify(rt: Runtime, content: str, default: Kind, *, in_project: bool) -> Classified:
-    """The kind that the chat model names for a statement, or the default: without a model, when it fails, and when it
-    takes longer than `chat_classify_timeout` (15 s). Never raises, and is never called inside a transaction.
+    """The kind that the chat model names for a statement, or the default: without a model, with `classify` off, when it
+    fails, and when it takes longer than `chat_classify_timeout` (15 s). Never raises, and is never called inside a
+    transaction.
 
     Outside of a project there are no decisions, conventions and code: what the model calls so gets the default.
     """
-    if rt.chat is None:
+    if rt.chat is None or not rt.options.classify:
         return Classified(default, "default")
     try:
         answer = rt.chat.ask(classification(content, in_project=in_project), rt.options.classify_timeout)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def extract(here: Here, limit: int | None, retry: bool) -> None:
     """Look for memories in session summaries, with the chat model.
 
-    A running server does this by itself, a few minutes after a session. What is found waits in `dolmen review`.
+    A running server does this by itself, a few minutes after a session, unless the setting `extract` is off. What is
+    found waits in `dolmen review`.
     """
     from dolmen.services import extraction
     from dolmen.services.jobs import work
