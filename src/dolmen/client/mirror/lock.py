@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dolmen.client.locking import Lock
 from dolmen.domain.errors import DolmenError
 
 _NAME = "lock"
@@ -21,12 +20,12 @@ def locked(local: Path, root: Path) -> Iterator[None]:
         DolmenError: `conflict` while another process mirrors it; `invalid-argument` where nothing can be locked.
     """
     try:
-        handle = os.open(local / _NAME, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = Lock(local / _NAME)
     except OSError as error:
         raise _unlockable(root, error) from error
     try:
         try:
-            free = _lock(handle)
+            free = lock.take(0)
         except OSError as error:
             raise _unlockable(root, error) from error
         if not free:
@@ -35,7 +34,7 @@ def locked(local: Path, root: Path) -> Iterator[None]:
             )
         yield
     finally:
-        os.close(handle)
+        lock.close()
 
 
 def _unlockable(root: Path, error: OSError) -> DolmenError:
@@ -44,24 +43,3 @@ def _unlockable(root: Path, error: OSError) -> DolmenError:
         f"{root} cannot be locked: {error.strerror or error}.",
         "Keep the folder on a file system with locks, and let it be written.",
     )
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: int) -> bool:
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _lock(file: int) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

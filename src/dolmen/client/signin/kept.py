@@ -152,7 +152,7 @@ def locked(seconds: float) -> Iterator[None]:
     Raises:
         DolmenError: `unavailable` when it takes longer, or the folder cannot be written to.
     """
-    from dolmen.client.signin.locking import Lock
+    from dolmen.client.locking import Lock
 
     place = file()
     try:
