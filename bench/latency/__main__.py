@@ -56,7 +56,7 @@ def main() -> None:
                         rows.append(anyio.run(runs.measure, run))
                         print(tables.line(rows[-1]), file=sys.stderr, flush=True)
                         _keep(rows, peers, starts, None)
-            starts += [starting.measure(engine, url, sizes[-1], door) for door in doors]
+            starts += [starting.measure(engine, url, sizes[-1], door, models[-1]) for door in doors]
     shares = runs.model_share(embedder, given.calls) if "auto" in models else None
     _keep(rows, peers, starts, shares)
     print(tables.report(machine(), rows, peers, starts, shares))

@@ -29,23 +29,23 @@ class Start:
     cpu: float
     """Seconds of processor time of the server until then."""
     idle: float
-    """MB resident with the model loaded and used once, at rest."""
+    """MB resident, at rest after two questions; with the model loaded, where the setting has one."""
 
 
-def measure(engine: Engine, url: str, size: int, door: str) -> Start:
-    taken = [anyio.run(_once, url, door, number == 0) for number in range(TIMES)]
+def measure(engine: Engine, url: str, size: int, door: str, model: str) -> Start:
+    taken = [anyio.run(_once, url, door, model, number == 0) for number in range(TIMES)]
     tools, cpu, _ = (statistics.median(each) for each in zip(*taken, strict=True))
     return Start(engine.name, size, door, tools, cpu, taken[0][2])
 
 
-async def _once(url: str, door: str, rest: bool) -> tuple[float, float, float]:
+async def _once(url: str, door: str, model: str, rest: bool) -> tuple[float, float, float]:
     if door == "stdio":
         started = time.monotonic()
-        async with stdio_session([*DOLMEN, "mcp"], environment(url, "auto")) as child:
+        async with stdio_session([*DOLMEN, "mcp"], environment(url, model)) as child:
             await child.session.list_tools()
             tools, cpu = time.monotonic() - started, cpu_seconds(child.pid)
             return tools, cpu, await _at_rest(child.session, child.pid) if rest else 0.0
-    with http_server(url, embedder="auto") as server:
+    with http_server(url, embedder=model) as server:
         async with http_session(server.address) as session:
             await session.list_tools()
             tools, cpu = time.monotonic() - server.started, cpu_seconds(server.pid)
