@@ -433,3 +433,66 @@ def test_a_link_within_the_project_stays_one(home: Path, dolmen: Dolmen) -> None
     dolmen("install", "claude-code", "--project", "--rules", "--yes")
     assert (home / "shop" / "CLAUDE.md").is_symlink()
     assert RULES in (home / "shop" / "AGENTS.md").read_text()
+
+
+EMPTY: dict[str, dict[str, str]] = {
+    "claude-code": {".claude.json": '{"mcpServers": {}}', ".claude/settings.json": "{}", ".claude/CLAUDE.md": ""},
+    "gemini": {".gemini/settings.json": '{\n  "mcpServers": {\n  },\n  "hooks": { "SessionStart": [] }\n}\n'},
+    "cursor": {".cursor/mcp.json": "{ }\n", ".cursor/hooks.json": '{"version": 1}\n'},
+    "codex": {".codex/config.toml": "[mcp_servers]\n", ".codex/hooks.json": '{"hooks": {"Stop": []}}'},
+    "opencode": {".config/opencode/opencode.json": "", ".config/opencode/plugins/dolmen.js": "// somebody's own\n"},
+    "copilot": {".copilot/mcp-config.json": '{"mcpServers": { }}', ".copilot/hooks/dolmen.json": "{}"},
+}
+
+
+@pytest.mark.parametrize("client", EMPTY)
+@pytest.mark.parametrize("again", [[], ["--no-hooks"], ["--stdio"]], ids=["once", "without hooks first", "another way"])
+def test_what_was_empty_before_is_given_back_as_it_was(
+    client: str, again: list[str], home: Path, dolmen: Dolmen
+) -> None:
+    """Empty tables, `{}` and empty files are the person's too, and so is a home without the client's folders."""
+    for name, text in EMPTY[client].items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(text.encode())
+    before, folders = snapshot(home), {path for path in home.rglob("*") if path.is_dir()}
+    if again:
+        dolmen("install", client, "--yes", *again)
+    dolmen("install", client, "--rules", "--yes")
+    assert snapshot(home) != before
+    dolmen("uninstall", client, "--yes")
+    assert snapshot(home) == before
+    assert list(home.rglob("*.dolmen-backup")) == []
+    new = {path for path in home.rglob("*") if path.is_dir()} - folders
+    assert {path.relative_to(home).parts[0] for path in new} <= {"data", ".config"}
+
+
+def test_what_was_empty_stays_where_others_changed_the_file_since(home: Path, dolmen: Dolmen) -> None:
+    file = home / ".claude.json"
+    file.write_text('{"mcpServers": {}, "numStartups": 1}')
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": {"Stop": []}}')
+    dolmen("install", "claude-code", "--yes")
+    file.write_text(file.read_text().replace('"numStartups": 1', '"numStartups": 2'))
+    settings.write_text(settings.read_text().replace("{", '{"model": "m", ', 1))
+    dolmen("install", "claude-code", "--stdio", "--yes")
+    dolmen("uninstall", "claude-code", "--yes")
+    assert json.loads(file.read_text()) == {"mcpServers": {}, "numStartups": 2}
+    assert json.loads(settings.read_text()) == {"model": "m", "hooks": {"Stop": []}}
+
+
+def test_a_client_that_was_not_here_leaves_no_folder_that_says_it_is(home: Path, dolmen: Dolmen) -> None:
+    dolmen("install", "codex", "--rules", "--yes")
+    assert (home / ".codex").is_dir()
+    dolmen("uninstall", "codex", "--yes")
+    assert not (home / ".codex").exists()
+
+
+def test_what_is_not_dolmens_stays_where_nothing_was_installed(home: Path, dolmen: Dolmen) -> None:
+    for files in EMPTY.values():
+        for name, text in files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text)
+    before = snapshot(home)
+    dolmen("uninstall", "--yes")
+    assert snapshot(home) == before

@@ -27,10 +27,17 @@ class Change:
     """None when it is to go."""
     private: bool = False
     """It holds a key, so nobody else may read it."""
+    restores: bool = False
+    """It becomes what it was before Dolmen changed it, so that no copy needs to be kept."""
 
     @property
     def needed(self) -> bool:
         return self.before != self.after
+
+    @property
+    def copied(self) -> bool:
+        """Whether a copy of what was there is kept."""
+        return self.before is not None and self.after is not None and not self.restores
 
 
 def read(file: Path) -> str | None:
@@ -54,7 +61,8 @@ def read(file: Path) -> str | None:
 def apply(change: Change) -> Path | None:
     """Makes the change, unless somebody else changed the file meanwhile.
 
-    Gives the copy of what was there; None for a file that is new, or that goes because nothing but ours was in it.
+    Gives the copy of what was there; None for a file that is new, or that goes because nothing but ours was in it,
+    or that becomes what it was.
 
     Raises:
         DolmenError: `conflict`, or `configuration` when it cannot be written.
@@ -65,8 +73,9 @@ def apply(change: Change) -> Path | None:
         )
     target = Path(os.path.realpath(change.file))  # a link stays a link
     try:
-        kept = change.before is not None and change.after is not None
-        backup = _backed_up(target, change.private) if kept else None
+        backup = _backed_up(target, change.private) if change.copied else None
+        if change.restores:
+            target.with_name(target.name + BACKUP).unlink(missing_ok=True)
         if change.after is None:
             target.unlink(missing_ok=True)
         else:

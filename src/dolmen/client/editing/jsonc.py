@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,8 +77,11 @@ def put(text: str, path: Path, value: Any) -> str:
     return _checked(new, expected)
 
 
-def drop(text: str, path: Path) -> str:
+def drop(text: str, path: Path, keep: Collection[tuple[str, ...]] = ()) -> str:
     """The text without the value at the path, and without the objects that are empty then.
+
+    Args:
+        keep: paths of objects that stay all the same.
 
     Raises:
         Malformed
@@ -89,7 +92,7 @@ def drop(text: str, path: Path) -> str:
     if not _has(root.value, path):
         return text
     keys = list(path)
-    while len(keys) > 1 and len(_dig(root.value, keys[:-1])) == 1:
+    while len(keys) > 1 and tuple(keys[:-1]) not in keep and len(_dig(root.value, keys[:-1])) == 1:
         keys.pop()
     parent = _deepest(root, keys[:-1])[0]
     return _checked(_removed(text, parent, keys[-1]), _without(root.value, keys))
@@ -112,8 +115,11 @@ def append(text: str, path: Path, item: Any) -> str:
     return _checked(_inserted(text, node, item), _with(root.value, path, [*node.value, item]))
 
 
-def prune(text: str, path: Path, unwanted: Callable[[Any], bool]) -> str:
+def prune(text: str, path: Path, unwanted: Callable[[Any], bool], keep: Collection[tuple[str, ...]] = ()) -> str:
     """The text without the elements that are unwanted; without the array and what held it when nothing is left.
+
+    Args:
+        keep: paths of arrays and objects that stay all the same.
 
     Raises:
         Malformed
@@ -123,8 +129,8 @@ def prune(text: str, path: Path, unwanted: Callable[[Any], bool]) -> str:
     if not isinstance(found, list):
         return text
     positions = [n for n, element in enumerate(found) if unwanted(element)]
-    if positions and len(positions) == len(found):
-        return drop(text, path)
+    if positions and len(positions) == len(found) and tuple(path) not in keep:
+        return drop(text, path, keep)
     for position in reversed(positions):
         array = _deepest(_parse(text), path)[0]
         text = _removed(text, array, position)

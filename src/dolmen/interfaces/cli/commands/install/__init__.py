@@ -12,9 +12,10 @@ from typing import Any
 import click
 
 from dolmen.client import endpoint
-from dolmen.client.editing.files import BACKUP, apply
+from dolmen.client.editing.files import BACKUP, Change, apply
 from dolmen.client.hook.purging import forget_everything
 from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.commands.install import before
 from dolmen.interfaces.cli.commands.install.planning import Step, Way, installed, removed
 from dolmen.interfaces.cli.commands.install.program import Program, this_program
 from dolmen.interfaces.cli.commands.install.showing import differences
@@ -72,8 +73,10 @@ def install(
         made = {client: _made(here, client) for client, chosen in ways.items() if chosen.key == _TO_BE_MADE}
         ways = {client: replace(chosen, key=made.get(client, chosen.key)) for client, chosen in ways.items()}
         steps = _planned(here, targets, ways, strict=bool(clients))
+    kept = _as_they_were(steps, project=project)
     for step in steps:
         apply(step.change)
+    before.keep(kept)
     for client, chosen in ways.items():
         if chosen.url:
             endpoint.enter(client, chosen.url, chosen.key)
@@ -96,11 +99,12 @@ def uninstall(here: Here, clients: tuple[str, ...], project: bool, yes: bool, dr
     keys: `dolmen key revoke` ends them.
     """
     targets = _targets(clients or tuple(_BY_NAME))
-    steps = _each(here, targets, lambda target: removed(target, project, Path.home(), Path.cwd()), bool(clients))
+    steps = _each(here, targets, lambda target: _without(target, project=project), bool(clients))
     if not _go_on(here, steps, [], "Remove this?", yes=yes, dry_run=dry_run, full=full):
         return
     for step in steps:
         apply(step.change)
+    before.forget(step.change.file for step in steps)
     for target in () if project else targets:
         endpoint.strike(target.client)
     if not clients and not project:
@@ -189,6 +193,23 @@ def _planned(here: Here, targets: Sequence[Target], ways: Mapping[str, Way], *, 
     return _each(here, targets, lambda target: installed(target, ways[target.client], Path.home(), Path.cwd()), strict)
 
 
+def _without(target: Target, *, project: bool) -> list[Step]:
+    return removed(target, project, Path.home(), Path.cwd(), before.load())
+
+
+def _as_they_were(steps: Sequence[Step], *, project: bool) -> dict[Path, before.Before]:
+    """What the files that are written now would be without Dolmen, for `uninstall`."""
+    known = before.load()
+    kept = {}
+    for step in steps:
+        bare = {each.change.file: each.change for each in _without(_BY_NAME[step.client], project=project)}
+        file, after = step.change.file, step.change.after
+        text = bare.get(file, Change(file, None, step.change.before)).after
+        folders = known[file].folders if file in known else before.missing_folders(file)
+        kept[file] = before.Before(text, before.digest(after or ""), folders)
+    return kept
+
+
 def _each(here: Here, targets: Sequence[Target], plan: Callable[[Target], list[Step]], strict: bool) -> list[Step]:
     """The steps of every client, each file once. A client that nobody named and whose file is broken is left out."""
     steps: dict[Path, Step] = {}
@@ -224,8 +245,7 @@ def _report(
     if not steps:
         lines.append("Nothing to change.")
     for step in steps if applied else ():
-        copied = step.change.before is not None and step.change.after is not None
-        kept = here.out.dim(f"  (before: {step.change.file.name}{BACKUP})") if copied else ""
+        kept = here.out.dim(f"  (before: {step.change.file.name}{BACKUP})") if step.change.copied else ""
         lines.append(f"{step.client}: {step.what} {verb}: {step.change.file}{kept}")
     lines += [f"! {note}" for note in notes]
     value: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files as resources
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from dolmen.client.editing import block, jsonc, toml
 from dolmen.client.editing.files import Change, read
 from dolmen.domain.errors import DolmenError
+from dolmen.interfaces.cli.commands.install.before import Before, Keys
 from dolmen.interfaces.cli.commands.install.program import Program, quoted
 from dolmen.interfaces.clients.places import place
 from dolmen.interfaces.clients.targets import Hooks, Rules, Server, Target
@@ -80,27 +81,38 @@ def installed(target: Target, way: Way, home: Path, here: Path) -> list[Step]:
     return sheet.steps()
 
 
-def removed(target: Target, project: bool, home: Path, here: Path) -> list[Step]:
+def removed(
+    target: Target, project: bool, home: Path, here: Path, known: Mapping[Path, Before] | None = None
+) -> list[Step]:
     """The steps that take away what `install` wrote, hooks and rules included; other entries stay.
+
+    Args:
+        known: what the files were before; one that nobody changed since becomes exactly that.
 
     Raises:
         DolmenError: as `installed`.
     """
-    sheet = _Sheet(target, home, here, project=project)
-    sheet.add("server", target.server.user, target.server.project, lambda text: _without_server(target.server, text))
+    sheet = _Sheet(target, home, here, project=project, known=known)
+    server = target.server
+    keep = sheet.stood(server.user, server.project)
+    sheet.add("server", server.user, server.project, lambda text: _without_server(server, text, keep))
     if hooks := target.hooks:
-        sheet.add("hooks", hooks.user, hooks.project, lambda text: _without_hooks(hooks, text))
+        stood = sheet.stood(hooks.user, hooks.project)
+        sheet.add("hooks", hooks.user, hooks.project, lambda text: _without_hooks(hooks, text, stood))
     if rules := target.rules:
         own = rules.own and project
-        sheet.add("rules", rules.user, rules.project, lambda text: "" if own else block.drop(text))
+        sheet.add("rules", rules.user, rules.project, lambda text: _without_rules(own, text))
     return sheet.steps()
 
 
 class _Sheet:
     """The edits of one client, one after the other; several may touch the same file."""
 
-    def __init__(self, target: Target, home: Path, here: Path, *, project: bool) -> None:
+    def __init__(
+        self, target: Target, home: Path, here: Path, *, project: bool, known: Mapping[Path, Before] | None = None
+    ) -> None:
         self._target, self._home, self._here, self._project = target, home, here, project
+        self._known = known or {}
         self._files: dict[Path, tuple[str | None, str, bool, list[str]]] = {}
 
     def add(self, what: str, user: str, project: str, edit: Edit, *, private: bool = False) -> None:
@@ -121,14 +133,30 @@ class _Sheet:
             ) from error
         self._files[file] = (before, after, secret or private, [*done, what] if after != text else done)
 
+    def stood(self, user: str, project: str) -> frozenset[Keys]:
+        """The objects and lists of a file that were there before."""
+        name = project if self._project else user
+        known = self._known.get(place(name, self._home, self._here)) if name else None
+        return known.containers() if known else frozenset()
+
     def steps(self) -> list[Step]:
         found = []
         for file, (before, after, private, done) in self._files.items():
-            gone = before is not None and not _says_something(after)
-            change = Change(file, before, None if gone or (before is None and not after) else after, private)
+            change = self._change(file, before, after, private)
             if change.needed:
                 found.append(Step(self._target.client, " and ".join(done), change))
         return found
+
+    def _change(self, file: Path, before: str | None, after: str, private: bool) -> Change:
+        if after == before:
+            return Change(file, before, before)
+        known = self._known.get(file)
+        if known and before is not None and known.is_untouched(before):
+            return Change(file, before, known.text, private, restores=True)
+        if known and known.text is not None:
+            return Change(file, before, after or known.text, private)
+        gone = before is not None and not _says_something(after)
+        return Change(file, before, None if gone or (before is None and not after) else after, private)
 
 
 def _require_inside(file: Path, project: Path) -> None:
@@ -174,8 +202,8 @@ def _with_server(server: Server, way: Way, text: str) -> str:
     return toml.put(text, server.path, said) if server.format == "toml" else jsonc.put(text, server.path, said)
 
 
-def _without_server(server: Server, text: str) -> str:
-    return toml.drop(text, server.path) if server.format == "toml" else jsonc.drop(text, server.path)
+def _without_server(server: Server, text: str, keep: Collection[Keys]) -> str:
+    return toml.drop(text, server.path) if server.format == "toml" else jsonc.drop(text, server.path, keep)
 
 
 # --------------------------------------------------------------------------------------------------------------- hooks
@@ -223,11 +251,11 @@ def _is_ours(item: Any) -> bool:
     return bool(_OURS.search(str(item.get("command", ""))))
 
 
-def _without_hooks(hooks: Hooks, text: str) -> str:
+def _without_hooks(hooks: Hooks, text: str, keep: Collection[Keys]) -> str:
     if hooks.shape in ("file", "plugin"):
-        return ""
+        return "" if _runs(hooks, text) else text
     for event in _tables(text):
-        text = jsonc.prune(text, ("hooks", event), _is_ours)
+        text = jsonc.prune(text, ("hooks", event), _is_ours, keep)
     return text
 
 
@@ -244,9 +272,11 @@ def registered(target: Target, text: str) -> list[str]:
     Raises:
         jsonc.Malformed
     """
-    if target.hooks is None:
-        return []
-    if target.hooks.shape == "plugin":
+    return _runs(target.hooks, text) if target.hooks else []
+
+
+def _runs(hooks: Hooks, text: str) -> list[str]:
+    if hooks.shape == "plugin":
         return ["plugin"] if "dolmen install opencode" in text else []
     tables = _tables(text)
     return [event for event, items in tables.items() if isinstance(items, list) and any(map(_is_ours, items))]
@@ -263,3 +293,9 @@ def _with_rules(rules: Rules, project: bool, text: str) -> str:
     if rules.own and project:
         return f"{rules.head}{RULES}\n"
     return block.put(text, RULES)
+
+
+def _without_rules(own: bool, text: str) -> str:
+    if own:
+        return "" if RULES.splitlines()[0] in text else text
+    return block.drop(text)
