@@ -390,9 +390,10 @@ def hooks() -> str:
             table(("when", "what", "network"), _DOINGS),
             _prose("""
             The hook ends with exit code 0 whatever happens, and after 6 seconds at the start of a session, 2.5 at its
-            end and 2 otherwise, whatever it is doing. It keeps its files in `hook/` in the user's data directory
-            (`~/.local/share/dolmen/` on Linux), readable by that user alone: session logs for 14 days after their last
-            event, undelivered summaries for 30. Secrets are replaced by `[redacted …]` before anything is written.
+            end and 2 otherwise, whatever it is doing. It keeps its files in the folder that `DOLMEN_STATE_DIR` names,
+            else in `hook/` in the user's data directory (`~/.local/share/dolmen/` on Linux), readable by nobody else:
+            session logs for 14 days after their last event, undelivered summaries for 30. Secrets are replaced by
+            `[redacted …]` before anything is written.
             """),
         ]
     )

@@ -210,6 +210,12 @@ def test_every_variable_that_kenfold_documents_is_in_the_table() -> None:
         ("KENFOLD_CONSOLIDATE", "false", {"consolidate": False}),
         ("KENFOLD_LOG_LEVEL", "WARN", {"log": "warning"}),
         ("KENFOLD_AGENT", " ", {"agent": ""}),
+        ("KENFOLD_EMBED_NAME", "bge-2", {"embeddings_name": "bge-2"}),
+        ("KENFOLD_AUTO_MIGRATE", "false", {"auto_migrate": False}),
+        ("KENFOLD_STATE_DIR", "/srv/kenfold/", {"state_dir": str(Path("/srv/kenfold/dolmen"))}),
+        ("KENFOLD_API_KEY", "dlm_1", {"key": "dlm_1"}),
+        ("KENFOLD_API_KEY", "kf_1", {"key": ""}),
+        ("KENFOLD_URL", "http://127.0.0.1:7077/mcp", {"url": ""}),
     ],
 )
 def test_a_variable_of_kenfold_sets_what_it_means_here(variable: str, value: str, expected: dict[str, object]) -> None:
@@ -239,6 +245,16 @@ def test_what_kenfold_asks_its_own_endpoint_for_is_not_asked_of_another() -> Non
     both = {"KENFOLD_CHAT_URL": "http://theirs/v1", "DOLMEN_CHAT_URL": "http://ours/v1", "DOLMEN_CHAT_MODEL": "m"}
     settings = load(environment=both).settings
     assert (settings.chat_url, settings.chat_model, settings.chat_reasoning) == ("http://ours/v1", "m", "")
+
+
+def test_a_kenfold_users_address_counts_beside_a_key_of_dolmens_only() -> None:
+    """C-378: alone, it leads to the server that is still Kenfold's."""
+    theirs = {"KENFOLD_URL": "https://m.example/mcp", "KENFOLD_API_KEY": "kf_1"}
+    assert load(environment=theirs).settings.url == ""
+    assert [each.variable for each in kenfold.unread(theirs)] == ["KENFOLD_URL", "KENFOLD_API_KEY"]
+    changed = {**theirs, "KENFOLD_API_KEY": "dlm_1"}
+    assert load(environment=changed).settings.url == "https://m.example/mcp"
+    assert kenfold.unread(changed) == []
 
 
 def test_kenfolds_database_is_left_alone() -> None:

@@ -80,7 +80,7 @@ def open_app(settings: Settings, *, models: bool = True) -> App:
         share_arena()
     model = choose_model(settings) if models else None
     reranker = choose_reranker(settings) if models else None
-    store = open_store(settings.database)
+    store = open_store(settings.database, migrating=settings.auto_migrate)
     runtime = Runtime(
         store=store,
         embedder=model.embedder if model and settings.embedder != "none" else None,  # off is no degradation
@@ -147,6 +147,7 @@ def choose_model(settings: Settings) -> Choice:
             dimensions=settings.embeddings_dimensions,
             query_prefix=settings.embeddings_query_prefix,
             document_prefix=settings.embeddings_document_prefix,
+            name=settings.embeddings_name,
             threads=settings.embedder_threads,
         )
     )

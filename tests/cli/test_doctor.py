@@ -50,6 +50,23 @@ def fill(url: str, count: int) -> None:
         remember(app.runtime, actor, [NewMemory(content=f"Statement number {n}") for n in range(count)])
 
 
+def test_kenfolds_variables_are_named_with_what_says_the_same_here(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C-378."""
+    theirs = {"AGENT": "codex", "API_KEY": "kf_1", "DATABASE_URL": "postgres://k@h/kenfold", "DASHBOARD": "false"}
+    for name, value in theirs.items():
+        monkeypatch.setenv(f"KENFOLD_{name}", value)
+    code, findings = doctor(sqlite_url, "--quick")
+    counted, *rest = findings["kenfold"]
+    assert (code, counted["level"]) == (0, "ok")
+    assert "KENFOLD_AGENT (DOLMEN_AGENT)" in counted["what"]
+    said = {each["what"].split()[0]: each for each in rest}
+    assert sorted(said) == ["KENFOLD_API_KEY", "KENFOLD_DASHBOARD"]  # DOLMEN_DATABASE is set besides
+    assert said["KENFOLD_API_KEY"]["fix"] == "Set DOLMEN_KEY, or unset it."
+    assert "kf_1" not in json.dumps(findings)
+
+
 def test_vectors_of_another_model_are_counted_and_explained(sqlite_url: str) -> None:
     """B014: 4 of 125 usable, and why."""
     fill(sqlite_url, 125)

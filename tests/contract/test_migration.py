@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,25 @@ def test_a_store_whose_schema_has_another_text_is_refused(engine_url: str) -> No
     with pytest.raises(DolmenError) as refused:
         open_store(engine_url)
     assert refused.value.code == "store-too-new"
+
+
+def test_an_old_store_is_refused_and_left_alone_where_migrating_is_switched_off(engine_url: str, engine: str) -> None:
+    """C-378: `auto_migrate`."""
+    open_store(engine_url).close()
+    store = open_store(engine_url, migrating=False)
+    newer = [*known(engine), Migration(len(known(engine)) + 1, "later", "CREATE TABLE later (a INTEGER);")]
+    with pytest.raises(DolmenError) as refused:
+        migrate(store, newer, allowed=False)  # type: ignore[arg-type]
+    assert f"has schema {len(known(engine))}" in refused.value.message
+    assert "dolmen migrate" in refused.value.fix
+    assert len(store.applied()) == len(known(engine))  # type: ignore[attr-defined]
+    store.close()
+
+
+def test_no_store_is_made_where_migrating_is_switched_off(tmp_path: Path) -> None:
+    with pytest.raises(DolmenError) as refused:
+        open_store(f"sqlite:///{tmp_path}/new.db", migrating=False)
+    assert (refused.value.code, "The store is empty" in refused.value.message) == ("configuration", True)
 
 
 def test_migrations_are_applied_in_order_and_a_failed_one_not_at_all(engine_url: str, engine: str) -> None:

@@ -53,6 +53,12 @@ def test_vectors_of_another_model_size_or_prefix_have_another_identity() -> None
     assert HttpEmbedder(Endpoint("http://elsewhere", "m")).model == HttpEmbedder(endpoints[0]).model
 
 
+def test_vectors_are_kept_under_the_name_that_a_person_gives_them() -> None:
+    """C-378: as `KENFOLD_EMBED_NAME`; the endpoint is asked for the model all the same."""
+    named = HttpEmbedder(Endpoint("http://h", "m:latest", name="m-2026-11"))
+    assert named.model == HttpEmbedder(Endpoint("http://h", "m:other", name="m-2026-11")).model == "http:m-2026-11"
+
+
 def test_many_documents_go_in_several_requests(embedder: HttpEmbedder, server: EmbeddingServer) -> None:
     rows = embedder.embed_documents([f"text {i}" for i in range(BATCH_TEXTS + 1)])
     assert len(rows) == BATCH_TEXTS + 1

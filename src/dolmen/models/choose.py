@@ -28,6 +28,7 @@ class EmbedderSettings:
     dimensions: int | None = None
     query_prefix: str = ""
     document_prefix: str = ""
+    name: str = ""  # under which an endpoint's vectors are kept
     threads: int = 1  # for a local model
 
 
@@ -103,6 +104,7 @@ def _http(settings: EmbedderSettings, why: str) -> Choice:
         settings.dimensions,
         settings.query_prefix,
         settings.document_prefix,
+        settings.name,
     )
     return Choice(HttpEmbedder(endpoint), why, (Fact("endpoint", endpoint.address),))
 

@@ -43,6 +43,7 @@ class Endpoint:
     dimensions: int | None = None  # asks for shortened vectors, where the model offers them
     query_prefix: str = ""  # some models were trained with one, such as "query: "
     document_prefix: str = ""
+    name: str = ""  # under which its vectors are kept; the model's name when empty
 
     @property
     def address(self) -> str:
@@ -157,7 +158,7 @@ def _identity(endpoint: Endpoint) -> str:
     """Everything that changes the vector of a document. The address does not: a model may move."""
     shortened = f"/{endpoint.dimensions}" if endpoint.dimensions else ""
     prefixed = f"+{zlib.crc32(endpoint.document_prefix.encode()):08x}" if endpoint.document_prefix else ""
-    return f"http:{endpoint.model}{shortened}{prefixed}"
+    return f"http:{endpoint.name or endpoint.model}{shortened}{prefixed}"
 
 
 def _batches(texts: Sequence[str]) -> list[list[str]]:

@@ -74,6 +74,11 @@ class Settings:
         "path", "", "Store", "The configuration file (TOML). Not read from the file itself.",
         shown_default="<user configuration directory>/config.toml",
     )  # fmt: skip
+    auto_migrate: bool = _row(
+        "switch", True, "Store",
+        "Bring a store up to date when it is opened. Off: what is older than this program is refused until "
+        "`dolmen migrate` was run.",
+    )  # fmt: skip
 
     host: str = _row("text", "127.0.0.1", "Server", "Address that `dolmen serve` listens on.")
     port: int = _row(
@@ -147,6 +152,10 @@ class Settings:
         "The MCP address of the server that session hooks talk to, when it is not the one entered for their client.",
         shown_default="http://<host>:<port>/mcp",
     )  # fmt: skip
+    state_dir: str = _row(
+        "path", "", "Agents", "Folder of the session hooks' files: session logs, and summaries that wait for a server.",
+        shown_default="<user data directory>/hook",
+    )  # fmt: skip
     key: str = _row("text", "", "Agents", "The key that session hooks and `dolmen refs sync` show to it.", secret=True)
     zone: str = _row(
         "text", "", "Agents",
@@ -165,6 +174,12 @@ class Settings:
     )
     embeddings_key: str = _row("text", "", "Embeddings", "API key of the endpoint.", secret=True)
     embeddings_model: str = _row("text", "", "Embeddings", "Model name at the endpoint.")
+    embeddings_name: str = _row(
+        "text", "", "Embeddings",
+        "Name under which the endpoint's vectors are kept: a new one makes all of them anew, the same one lets the "
+        "model move to where it is called otherwise.",
+        shown_default="the model name",
+    )  # fmt: skip
     embeddings_dimensions: int | None = _row(
         "integer", None, "Embeddings", "Dimensions to ask the endpoint for.", least=1, shown_default="the model's own"
     )
@@ -220,22 +235,17 @@ class Settings:
     )  # fmt: skip
     extract_after: int = _row("integer", 180, "Chat model", "Seconds until a session summary is read.", least=0)
     consolidate: bool = _row(
-        "switch",
-        True,
-        "Chat model",
+        "switch", True, "Chat model",
         "Look for duplicates and contradictions in the background; only with a chat model.",
-    )
+    )  # fmt: skip
 
     keep_events_days: int = _row(
         "integer", 90, "Records", "Days that recall events without feedback are kept.", least=1
     )
     log: Level = _row(
-        "text",
-        "info",
-        "Records",
-        "How much is logged to standard error.",
+        "text", "info", "Records", "How much is logged to standard error.",
         choices=("debug", "info", "warning", "error"),
-    )
+    )  # fmt: skip
     log_format: LogFormat = _row("text", "text", "Records", "Form of the log lines.", choices=("text", "json"))
     log_file: str = _row(
         "path", "", "Records", "A file that the log is also written to; helps where a client hides standard error."

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+_KEYS = "dlm_"
+"""How a key of Dolmen's begins."""
+
 Values = Mapping[str, str]
 """Settings by name, as text."""
 
@@ -80,7 +83,7 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
     _one("KENFOLD_EMBED_MODEL", "embeddings_model"),
     _one("KENFOLD_EMBED_API_KEY", "embeddings_key"),
     Counterpart("KENFOLD_EMBED_DIMENSIONS", ("embeddings_dimensions",), _dimensions, "`true` asks for 1024."),
-    _none("KENFOLD_EMBED_NAME", "Vectors are kept under the model's own name."),
+    _one("KENFOLD_EMBED_NAME", "embeddings_name"),
     _one(
         "KENFOLD_SEARCH_MAX_DISTANCE",
         "search_max_distance",
@@ -104,16 +107,19 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
     _one("KENFOLD_CONSOLIDATE", "consolidate"),
     _one("KENFOLD_OAUTH", "oauth"),
     _one("KENFOLD_OAUTH_DCR", "oauth_dcr"),
-    _none(
-        "KENFOLD_DASHBOARD", "There is no dashboard; the pages for signing in come with a public address.", "dashboard"
-    ),
-    _none("KENFOLD_URL", "It names Kenfold's server; hooks need this one's.", "url"),
-    _none(
+    _none("KENFOLD_DASHBOARD", "There is no dashboard; the pages for signing in come with a public address."),
+    _one("KENFOLD_URL", "url", "Only beside a key of Dolmen's in `KENFOLD_API_KEY`; else it names Kenfold's server."),
+    _one(
         "KENFOLD_API_KEY",
-        "Kenfold's keys (`kf_…`) open nothing here: make one with `dolmen key create`.",
         "key",
+        "Only a key of Dolmen's (`dlm_…`). Kenfold's (`kf_…`) open nothing here: make one with `dolmen key create`.",
     ),
-    _none("KENFOLD_STATE_DIR", "The hooks keep their state in the user's data directory."),
+    Counterpart(
+        "KENFOLD_STATE_DIR",
+        ("state_dir",),
+        lambda value: {"state_dir": f"{value.rstrip('/')}/dolmen"},
+        "In a folder `dolmen` of it, so that Kenfold's own files there stay apart.",
+    ),
     _none(
         "KENFOLD_DATABASE_URL",
         "It names Kenfold's own database, which Dolmen leaves alone: take the memories along with `kenfold export` and "
@@ -121,7 +127,7 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
         "database",
     ),
     _none("KENFOLD_DATABASE_PASSWORD", "As above; the password stands in the URL.", "database"),
-    _none("KENFOLD_AUTO_MIGRATE", "Always on: a store is brought up to date when it is opened."),
+    _one("KENFOLD_AUTO_MIGRATE", "auto_migrate"),
     Counterpart("KENFOLD_LOG_LEVEL", ("log",), _level),
 )
 """Every variable that Kenfold documents."""
@@ -143,7 +149,7 @@ def values(environment: Mapping[str, str], taken: Collection[str] = ()) -> Itera
         taken: settings that Dolmen's own flags and variables have said. Where that is an endpoint's address, Kenfold's
             defaults for its own endpoint are not meant.
     """
-    said = {name: value for name, value in environment.items() if name.startswith("KENFOLD_") and value.strip()}
+    said = _said(environment)
     for address, setting, variable, default in _DEFAULTS:
         if address in said and setting not in taken:
             said.setdefault(variable, default)
@@ -151,3 +157,19 @@ def values(environment: Mapping[str, str], taken: Collection[str] = ()) -> Itera
         if each.read is not None and each.variable in said:
             for setting, value in each.read(said[each.variable]).items():
                 yield each.variable, setting, value
+
+
+def unread(environment: Mapping[str, str]) -> list[Counterpart]:
+    """The variables that are set and say nothing here, though something else could be said in their place."""
+    known = _said(environment)
+    left = [name for name, value in environment.items() if value.strip() and name not in known]
+    return [each for each in COUNTERPARTS if each.variable in left or (each.variable in known and each.read is None)]
+
+
+def _said(environment: Mapping[str, str]) -> dict[str, str]:
+    """Kenfold's variables that have a value; its address and key only where the key is one of Dolmen's."""
+    said = {name: value for name, value in environment.items() if name.startswith("KENFOLD_") and value.strip()}
+    if not said.get("KENFOLD_API_KEY", "").strip().startswith(_KEYS):
+        said.pop("KENFOLD_API_KEY", None)
+        said.pop("KENFOLD_URL", None)
+    return said

@@ -56,13 +56,25 @@ def migrations(folder: Traversable) -> list[Migration]:
     return found
 
 
-def migrate(target: Target, known: Sequence[Migration]) -> int:
+def migrate(target: Target, known: Sequence[Migration], *, allowed: bool = True) -> int:
     """Applies what is missing; returns the number of the newest migration.
 
+    Args:
+        allowed: False refuses instead of applying.
+
     Raises DolmenError `store-too-new` when the store has a migration that this program does not know, or another text
-    under the same number.
+    under the same number; `configuration` when something is missing and may not be applied.
     """
-    missing = _missing(target.applied(), known)
+    applied = target.applied()
+    missing = _missing(applied, known)
+    if missing and not allowed:
+        has = f"The store has schema {max(applied)}" if applied else "The store is empty"
+        backed_up = "Back the store up, then run" if applied else "Run"
+        raise DolmenError(
+            "configuration",
+            f"{has}, this program needs {known[-1].number}, and auto_migrate is off.",
+            f"{backed_up} `dolmen migrate` once; or set DOLMEN_AUTO_MIGRATE=on.",
+        )
     for migration in missing:
         with target.exclusive() as session:
             if migration in _missing(target.applied(), known):

@@ -16,7 +16,9 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def open_store(url: str, clock: Callable[[], int] = now, new_id: Callable[[], str] | None = None) -> Store:
+def open_store(
+    url: str, clock: Callable[[], int] = now, new_id: Callable[[], str] | None = None, *, migrating: bool = True
+) -> Store:
     """Opens and migrates a store.
 
     Args:
@@ -24,6 +26,7 @@ def open_store(url: str, clock: Callable[[], int] = now, new_id: Callable[[], st
             `close()`, or `postgresql://…`.
         clock: microseconds since the epoch.
         new_id: fresh ids; UUIDs of version 7 by the clock unless given.
+        migrating: False refuses a store that is older than this program, and makes none; a private one is made.
 
     Raises DolmenError: `configuration` for another kind of URL; else as `contract.Store` says.
     """
@@ -33,11 +36,13 @@ def open_store(url: str, clock: Callable[[], int] = now, new_id: Callable[[], st
         from dolmen.store.sqlite.engine import SqliteStore
 
         path = rest[1:]
-        return SqliteStore(None if path == ":memory:" else Path(path).expanduser(), clock, ids)
+        if path == ":memory:":
+            return SqliteStore(None, clock, ids)
+        return SqliteStore(Path(path).expanduser(), clock, ids, migrating=migrating)
     if scheme in ("postgresql", "postgres") and found:
         from dolmen.store.postgres.engine import PostgresStore
 
-        return PostgresStore(url, clock, ids)
+        return PostgresStore(url, clock, ids, migrating=migrating)
     raise DolmenError(
         "configuration",
         f"{scheme!r} is no kind of store.",

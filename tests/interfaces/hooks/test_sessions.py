@@ -496,3 +496,17 @@ def test_the_recordings_are_what_the_clients_sent() -> None:
     events = [p["hook_event_name"] for p in recorded(RECORDINGS[0], Path("/x"))]
     assert {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "PostCompact", "SessionEnd"} <= set(events)
     assert [p["source"] for p in recorded(RECORDINGS[1], Path("/x")) if "source" in p] == ["startup", "resume"]
+
+
+def test_the_hooks_files_are_in_the_folder_that_is_named_also_in_the_file(hooked: Hooked, shop: Path) -> None:
+    """C-378: `KENFOLD_STATE_DIR`, beside Kenfold's own files."""
+    hooked.more = {"KENFOLD_STATE_DIR": str(hooked.home / "kenfold")}
+    work(hooked, shop)
+    assert len(list((hooked.home / "kenfold" / "dolmen" / "sessions").iterdir())) == 1
+    hooked.more = {}
+    file = hooked.home / "config" / "dolmen" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"state_dir = '{hooked.home / 'named'}'\n")
+    work(hooked, shop)
+    assert stat.S_IMODE((hooked.home / "named" / "sessions").stat().st_mode) == 0o700
+    assert not hooked.files.exists()

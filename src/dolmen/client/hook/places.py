@@ -1,4 +1,4 @@
-"""Where the hook keeps its files: this user's data directory, readable by nobody else."""
+"""Where the hook keeps its files: as set, or in this user's data directory; readable by nobody else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 
 
 def root() -> Path:
+    """The folder of all of them. A setting that cannot be read is none: the hook says elsewhere what is wrong."""
     from platformdirs import user_data_path
+
+    from dolmen.domain.errors import DolmenError
+    from dolmen.settings import load
+
+    try:
+        if named := load().settings.state_dir:
+            return Path(named)
+    except DolmenError:
+        pass
 
     return user_data_path("dolmen", appauthor=False) / "hook"
 

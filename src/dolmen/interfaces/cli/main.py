@@ -36,6 +36,7 @@ COMMANDS = {
     "export": Entry("transfer:export_", _STORE, "Write everything that was remembered to a file."),
     "import": Entry("transfer:import_", _STORE, "Read in what `dolmen export` or `kenfold export` wrote."),
     "reindex": Entry("upkeep:reindex", _STORE, "Make the search index and the vectors again."),
+    "migrate": Entry("upkeep:migrate", _STORE, "Bring the store up to date, where `auto_migrate` is off."),
     "eval": Entry("evaluation:eval_", _STORE, "Measure how well recall works on your own memory."),
     "stats": Entry("upkeep:stats", _STORE, "Count memories, vectors, duplicates and noise."),
     "doctor": Entry("doctor:doctor", _STORE, "Find what is wrong, say why and what to do."),

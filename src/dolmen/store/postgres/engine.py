@@ -45,6 +45,7 @@ class PostgresStore:
         *,
         size: int = SIZE,
         patience: float = PATIENCE,
+        migrating: bool = True,
     ) -> None:
         """Connects and migrates.
 
@@ -52,6 +53,7 @@ class PostgresStore:
             url: `postgresql://…`; what it leaves out comes from libpq's environment (PGPASSWORD, ~/.pgpass).
             size: the most connections that this process opens.
             patience: seconds to wait for a connection or a lock, before `store-busy`.
+            migrating: see `opening.open_store`.
         """
         given = parameters(url)
         self._clock, self._new_id = clock, new_id
@@ -62,7 +64,8 @@ class PostgresStore:
         connect(given).close()  # the pool connects behind the scenes and would only say that it took too long
         self._connections = Connections(given, size, patience)
         try:
-            self._schema = migrate(self, migrations(files("dolmen.store.postgres") / "schema"))
+            known = migrations(files("dolmen.store.postgres") / "schema")
+            self._schema = migrate(self, known, allowed=migrating)
         except BaseException:
             self.close()
             raise

@@ -44,12 +44,19 @@ class SqliteStore:
     engine: EngineName = "sqlite"
 
     def __init__(
-        self, path: Path | None, clock: Callable[[], int], new_id: Callable[[], str], patience: float = PATIENCE
+        self,
+        path: Path | None,
+        clock: Callable[[], int],
+        new_id: Callable[[], str],
+        patience: float = PATIENCE,
+        *,
+        migrating: bool = True,
     ) -> None:
         """Opens the file, or a private one that is gone after `close()`.
 
         Args:
             patience: seconds that a write waits for others.
+            migrating: see `opening.open_store`.
         """
         self._clock, self._new_id, self._patience = clock, new_id, patience
         self._temporary = Path(tempfile.mkdtemp(prefix="dolmen-")) if path is None else None
@@ -59,7 +66,7 @@ class SqliteStore:
         prepare(self.path)
         refuse_foreign(self.path)
         self._file = identity(self.path)
-        self._schema = migrate(self, migrations(files("dolmen.store.sqlite") / "schema"))
+        self._schema = migrate(self, migrations(files("dolmen.store.sqlite") / "schema"), allowed=migrating)
         _OPEN.add(self)
 
     def _begin_life(self) -> None:

@@ -1,4 +1,4 @@
-"""`dolmen reindex` and `dolmen stats`."""
+"""`dolmen migrate`, `dolmen reindex` and `dolmen stats`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,19 @@ from typing import Any
 import click
 
 from dolmen.interfaces.cli.here import Here, command
+
+
+@click.command()
+@command
+def migrate(here: Here) -> None:
+    """Bring the store up to date, where `auto_migrate` is off.
+
+    Makes one that is not there. Servers of the version before should be ended first.
+    """
+    here.flag(auto_migrate=True)
+    with here.app(create=True) as app:
+        info = app.runtime.store.info()
+    here.out.result({"schema": info.schema}, [f"{info.location}: schema {info.schema}, up to date"])
 
 
 @click.command()

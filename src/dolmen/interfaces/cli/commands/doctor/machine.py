@@ -29,6 +29,25 @@ def settings(here: Here) -> Iterator[Finding]:
     yield ok("settings", said)
     for warning in loaded.warnings:
         yield warn("settings", warning, "Correct the name, or remove it: `dolmen settings --all` shows all.")
+    yield from _kenfolds(here)
+
+
+def _kenfolds(here: Here) -> Iterator[Finding]:
+    """Variables of Kenfold's that are set: which count here, and what says the same for those that do not."""
+    from dolmen.settings import PREFIX, kenfold
+
+    said = dict.fromkeys(
+        f"{variable} (DOLMEN_{setting.upper()})"
+        for variable, setting, _ in kenfold.values(os.environ)
+        if variable in os.environ and not os.environ.get(PREFIX + setting.upper())
+    )
+    if said:
+        yield ok("kenfold", f"variables of Kenfold's that count here: {', '.join(said)}")
+    for each in kenfold.unread(os.environ):
+        ours = [PREFIX + setting.upper() for setting in each.settings]
+        if not any(os.environ.get(name) for name in ours):
+            fix = f"Set {' and '.join(ours)}, or unset it." if ours else "Unset it."
+            yield warn("kenfold", f"{each.variable} is set and not read. {each.says}", fix)
 
 
 def computer(settings: Settings) -> Iterator[Finding]:
