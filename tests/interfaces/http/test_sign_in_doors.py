@@ -50,12 +50,10 @@ def test_the_rest_interface_belongs_to_kenfolds_tools(town: Town, resource: str,
 
 
 def test_a_refusal_of_the_rest_interface_says_where_to_sign_in(town: Town) -> None:
+    """C-295: at the root, as for the tools; a token for it opens both."""
     refused = town.served.http.get(town.served.base + REFS)
     assert refused.status_code == 401
-    assert (
-        f'resource_metadata="{BASE}/.well-known/oauth-protected-resource/mcp/kenfold"'
-        in refused.headers["www-authenticate"]
-    )
+    assert f'resource_metadata="{BASE}/.well-known/oauth-protected-resource/mcp"' in refused.headers["www-authenticate"]
 
 
 # -------------------------------------------------------------------------------------------------------------- metrics

@@ -61,10 +61,15 @@ class Door:
         self._proxies = Proxies.of(self.options.trusted_proxies)
         self.failures = Limits(self.options.failures, 0, _too_many_failures)
 
-    def actor(self, headers: Mapping[str, str], query: str = "", *, client: str = "", path: str = MCP) -> Actor:
+    def actor(
+        self, headers: Mapping[str, str], query: str = "", *, client: str = "", path: str = MCP, named: str = ""
+    ) -> Actor:
         """The actor of a request for `path` from the address `client`.
 
         A valid key always comes in: other programs may share its address, behind a proxy even the whole world.
+
+        Args:
+            named: the resource that a refusal names for signing in, where it is a wider one than `path`.
 
         Raises:
             DolmenError: `unauthorized`, or `rate-limited` after many of these from one address; `invalid-project` for
@@ -78,7 +83,7 @@ class Door:
                 raise
             because(error, f"from={client}")
             with self.failures.request(client, time.monotonic()):
-                raise self._challenged(error, path, presented="authorization" in headers) from None
+                raise self._challenged(error, named or path, presented="authorization" in headers) from None
 
     def address(self, scope: Scope) -> str:
         """Where a request came from, as limits count it."""

@@ -18,7 +18,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.operations import permit
 from dolmen.domain.values import Actor
 from dolmen.interfaces.http.body import Body
-from dolmen.interfaces.http.door import Door
+from dolmen.interfaces.http.door import MCP, Door
 from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.quotas import standing
 from dolmen.interfaces.http.responses import Refusal, refusal
@@ -86,7 +86,8 @@ class Endpoint:
             return JSONResponse(await anyio.to_thread.run_sync(handler, self._door.rt, actor, asked))
 
     def _actor(self, scope: Scope) -> Actor:
-        return self._door.actor(Headers(scope=scope), client=self._door.address(scope), path=_RESOURCE)
+        headers, client = Headers(scope=scope), self._door.address(scope)
+        return self._door.actor(headers, client=client, path=_RESOURCE, named=MCP)  # as Kenfold's document says
 
     async def _body(self, scope: Scope, receive: Receive) -> Any:
         if scope["method"] != "POST":
