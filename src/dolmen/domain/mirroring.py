@@ -33,3 +33,31 @@ class NoteState:
     """False for a tombstone."""
     here: bool = True
     """False for a note of another project."""
+
+
+WriteOp = Literal["create", "change", "delete", "revive", "refile", "propose", "withdraw"]
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorWrite:
+    """What a mirror wants written. Doing it twice is as good as once, so it may be sent again after a lost answer."""
+
+    op: WriteOp
+    id: str
+    """Of the note; of the proposal for `withdraw`."""
+    path: str = ""
+    """Of the file, for `create` and `refile`."""
+    source: str = ""
+    """What the file says, for `create`, `change` and `propose`."""
+    seen: str = ""
+    """Sha of the version that the mirror saw, for `change`, `delete` and `propose`."""
+    reason: str = ""
+    """For `propose`."""
+
+
+class Waits(Exception):
+    """A write that was not done: it became a proposal, which waits for a person."""
+
+    def __init__(self, proposal: str) -> None:
+        super().__init__(f"It waits for a person as the proposal {proposal}.")
+        self.proposal = proposal

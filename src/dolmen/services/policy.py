@@ -76,6 +76,12 @@ def by_conflicts(policy: VaultPolicy) -> Writing:
     return Writing(policy.agent_writes, policy.write_policy, "queue")
 
 
+def by_mirror(policy: VaultPolicy) -> Writing:
+    """How a mirror with a key for kmem's tools reads it: by the same policy, but a write that meets another version is
+    refused, since a mirror puts both together first."""
+    return Writing(policy.agent_writes, policy.write_policy, "refuse")
+
+
 Reading = Callable[[VaultPolicy], Writing]
 """How one door reads the policy."""
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dolmen.client.mirror.files import Folder, Mark, Unsteady
 from dolmen.client.mirror.planning import Action, Kind
 from dolmen.client.mirror.state import Entry, State
-from dolmen.client.mirror.vault import Vault
+from dolmen.client.mirror.vault import BROKEN, Vault
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.mirroring import NoteState
+from dolmen.domain.mirroring import MirrorWrite, NoteState, Waits
 from dolmen.domain.note import content_sha
 
 _RACY = 2_000_000_000
 """Nanoseconds in which a file may be written again without looking another way: coarse clocks of file systems."""
-_BROKEN = ("store-busy", "unavailable", "internal")
 _ALSO = "The file and the note were both changed in the same places."
 
 
@@ -39,17 +38,57 @@ class Acting:
             DolmenError: when the vault does not answer.
         """
         actions = self._announce(actions)
-        for action in actions:
-            try:
-                _DO[action.kind](self, action)
-            except Unsteady:
-                self.later.append(action.entry.path)
-            except DolmenError as error:
-                if error.code in _BROKEN:
-                    raise
-                self._failed(action, error)
-            else:
-                self.told(action)
+        self.vault.expect(action.entry.id for action in actions if action.kind in ("settle", "write", "add"))
+        step = max(1, self.vault.together)
+        for first in range(0, len(actions), step):
+            some = actions[first : first + step]
+            if step > 1:
+                self.vault.ahead(filter(None, map(self._asked, some)))
+            for action in some:
+                self._do(action)
+
+    def _do(self, action: Action) -> None:
+        try:
+            _DO[action.kind](self, action)
+        except Unsteady:
+            self.later.append(action.entry.path)
+        except Waits as waits:
+            self._waits(action, waits.proposal)
+            self.told(replace(action, kind="propose"))
+        except DolmenError as error:
+            if error.code in BROKEN:
+                raise
+            self._failed(action, error)
+        else:
+            self.told(action)
+
+    def _asked(self, action: Action) -> MirrorWrite | None:
+        """What an action asks of the vault, where that can be said before it is done."""
+        id, path = action.entry.id, action.entry.path
+        try:
+            if action.kind == "create":
+                return MirrorWrite("create", id, path=path, source=self._text(action))
+            if action.kind == "change":
+                return MirrorWrite("change", id, source=self._text(action), seen=action.note)
+        except (Unsteady, DolmenError):
+            return None  # said when it is its turn
+        if action.kind == "settle" and action.entry.proposal:
+            return MirrorWrite("withdraw", action.entry.proposal)
+        if action.kind == "retract" and not self.folder.exists(path):
+            return MirrorWrite("delete", id, seen=action.note)
+        return MirrorWrite("refile", id, path=path) if action.kind == "rename" else None
+
+    def _waits(self, action: Action, proposal: str) -> None:
+        """A person decides about it; until then both sides stay as they are."""
+        entry = self._entry(action)
+        if entry.proposal and entry.proposal != proposal:
+            self.vault.withdraw(entry.proposal)
+        known = entry.but(proposal=proposal, against=action.note, mark=None, seen=action.file, next="")
+        if action.kind == "rename":  # the file has its new path here, whatever becomes of the note's
+            known = entry.but(path=action.entry.path)
+        elif action.kind == "create":
+            known = known.but(file=action.file)
+        self.state.put(known)
 
     def _announce(self, actions: Sequence[Action]) -> list[Action]:
         """Writes down what is about to be written, so that a run that is killed is understood by the next one."""
@@ -131,6 +170,8 @@ class Acting:
         self._common(action, action.file, self._note(action), self._mark(action))
 
     def _forget(self, action: Action) -> None:
+        if action.entry.proposal:
+            self.vault.withdraw(action.entry.proposal)
         self.state.drop(action.entry.id)
 
     def _rename(self, action: Action) -> None:

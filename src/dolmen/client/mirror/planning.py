@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
@@ -12,7 +12,7 @@ from dolmen.client.mirror.names import fold, numbered, path_for, same_name
 from dolmen.client.mirror.renames import renames
 from dolmen.client.mirror.scanning import Found, Scan
 from dolmen.client.mirror.state import Entry, State
-from dolmen.client.mirror.vault import Vault
+from dolmen.client.mirror.vault import BROKEN, Vault
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.mirroring import NoteState, Standing
 from dolmen.markdown import merge_sources
@@ -78,14 +78,16 @@ class Planner:
         self._tracked = {id: self._landed(entry) for id, entry in self.state.entries.items()}
         self.done.passed |= self.scan.passed
         fresh = self._follow()
+        new = [self.standing[id] for id in self.standing.keys() - self._tracked.keys()]
+        places = {same_name(each.place): each.id for each in new}
+        if self.vault.together > 1:
+            self._expect(fresh, places)
         for entry in self._tracked.values():
             found = self.scan.files.get(same_name(entry.path))
             if found is None:
                 self._gone(entry)
             elif not self._as_it_was(entry, found):
                 self._try(found, self._there, entry.but(path=found.path))  # it may be spelled otherwise now
-        new = [self.standing[id] for id in self.standing.keys() - self._tracked.keys()]
-        places = {same_name(each.place): each.id for each in new}
         for found in fresh:
             self._try(found, self._fresh, places)
         held = self._held(places)
@@ -110,6 +112,21 @@ class Planner:
         if self.vault.source(entry.id, entry.next, after=entry.version) is None:
             return entry
         return entry.but(file=entry.next, base=entry.next, next="")
+
+    def _expect(self, fresh: Sequence[Found], places: Mapping[str, str]) -> None:
+        """Tells the vault what is about to be asked."""
+        paths = [same_name(found.path) for found in fresh]
+        named = filter(None, (self.state.shared.get(path) or places.get(path) for path in paths))
+        entries = [each for each in self._tracked.values() if self._to_be_read(each)]
+        self.vault.expect(
+            [*(each.id for each in entries), *named],
+            [(each.id, each.next, each.version) for each in entries if each.next],
+            [each.proposal for each in entries if each.proposal],
+        )
+
+    def _to_be_read(self, entry: Entry) -> bool:
+        found = self.scan.files.get(same_name(entry.path))
+        return entry.id not in self.standing if found is None else not self._as_it_was(entry, found)
 
     # --------------------------------------------------------------------------------------------------------- renames
     def _follow(self) -> list[Found]:
@@ -164,9 +181,14 @@ class Planner:
         if not entry.file:
             self._add(entry, now)
             return
+        if entry.proposal and not entry.seen and not self._declined(entry, now):
+            self.done.waiting.append(entry.path)
+            return
         self.done.missing.add(entry.id)
         if self._restless or (self.missed is not None and entry.id not in self.missed):
             self.done.later.append(entry.path)
+        elif entry.proposal and not entry.seen:
+            self._add(entry.but(file="", base="", mark=None), now)
         elif (entry.version, entry.changed_at) == (now.version, now.changed_at):
             self._act("retract", entry, note=entry.base)
         else:
@@ -175,6 +197,11 @@ class Planner:
                 self._act("retract", entry, note=note.sha)
             elif note is not None and note.live:
                 self._add(entry.but(file="", base="", mark=None), now)
+
+    def _declined(self, entry: Entry, now: Standing) -> bool:
+        """Whether a deletion that was proposed will not come: a person said no, or the note was changed since."""
+        same = (entry.version, entry.changed_at) == (now.version, now.changed_at)
+        return not same or self.vault.proposal(entry.proposal) != "pending"
 
     def _try(self, found: Found, look: Callable[..., None], argument: object) -> None:
         """Looks at a file; one that can be no note is refused and leaves the others alone."""
@@ -185,7 +212,7 @@ class Planner:
         except Unsteady:
             self.done.later.append(found.path)
         except DolmenError as error:
-            if error.code in ("store-busy", "unavailable", "internal"):
+            if error.code in BROKEN:
                 raise
             self.done.refused[found.path] = error
 
@@ -254,6 +281,8 @@ class Planner:
 
     def _purged(self, entry: Entry, found: Found, file: str) -> None:
         """The vault has no such note: it was destroyed for good, or never made."""
+        if self._undecided(entry, found, file):
+            return
         if not entry.base:
             self._act("create", entry, found, file=file)
         elif file == entry.file:
@@ -261,12 +290,24 @@ class Planner:
         else:
             self.done.passed[found.path] = "its note was purged, and it says something else now: rename it to keep it"
 
+    def _undecided(self, entry: Entry, found: Found, file: str) -> bool:
+        """Whether a note that was proposed with these words, or brought back, is still to come, or never will."""
+        if not entry.proposal or file != entry.seen:
+            return False
+        if self.vault.proposal(entry.proposal) == "pending":
+            self.done.waiting.append(found.path)
+        else:
+            self.done.passed[found.path] = "its note was declined: change the file to propose it again"
+        return True
+
     def _buried(self, entry: Entry, found: Found, file: str) -> None:
         """The note was deleted. A file that says nothing new goes too, unless somebody put it there since: then the
         note comes back. In a folder that is looked at for the first time, a file may just be old."""
         old = not self.state.entries and self.vault.source(entry.id, file) is not None
         if file == entry.file or old:
             self._act("remove", entry, found, file=file)
+        elif self._undecided(entry, found, file):
+            return
         else:
             self._act("restore", entry, found, file=file)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,9 +26,14 @@ _ROUNDS = 4
 _STEADY = 1_000_000_000
 """Nanoseconds that a file has to stand still before it is taken while somebody may be typing."""
 _LISTED = 10.0
-"""Seconds for which a listing of the notes is believed while nobody seems to write."""
+"""Seconds, in the store of this machine."""
 _IDLE = 20
 """So many times as long as a look takes is waited before the next: a twentieth of a processor at most."""
+_CHANGED = "it was changed here, and this connection may only read"
+_UPWARDS: Mapping[Kind, str] = {
+    "create": _CHANGED, "change": _CHANGED, "merge": _CHANGED, "propose": _CHANGED, "restore": _CHANGED,
+    "retract": "it was deleted here, and this connection may only read",
+}  # fmt: skip
 _FEW, _SHARE = 5, 0.2
 """So many files or notes may go at once, or that share of all; above both, somebody is asked."""
 
@@ -67,6 +72,8 @@ class Mirror:
     vault: Vault
     clock: Callable[[], int] = time.time_ns
     """Nanoseconds, as the times of files are."""
+    believed: float = _LISTED
+    """Seconds for which a listing of the notes is believed while nobody seems to write."""
     _missed: set[str] = field(default_factory=set)
     _listed: _Listing | None = None
 
@@ -116,14 +123,15 @@ class Mirror:
             steady=self._stands if watching else lambda found: True,
             missed=self._missed if watching else None,
         )
-        return planner.plan()
+        planned = planner.plan()
+        return _downwards(planned) if self.vault.mode == "read" else planned
 
     def _standing(self, *, fresh: bool) -> dict[str, Standing]:
         """The live notes; while watching, listed anew when one was written, and now and then anyway: a slow writer may
         be the older one, and a purge leaves no trace."""
         newest, now = self.vault.newest(), time.monotonic()
         known = self._listed
-        if fresh or known is None or known.newest != newest or now - known.at > _LISTED:
+        if fresh or known is None or known.newest != newest or now - known.at > self.believed:
             known = self._listed = _Listing(newest, now, {each.id: each for each in self.vault.standing()})
         return known.notes
 
@@ -161,6 +169,15 @@ class Mirror:
         """Whether a file has stood still for a moment."""
         age = self.clock() - found.mark[0]
         return age < 0 or age > _STEADY
+
+
+def _downwards(planned: Plan) -> Plan:
+    """The plan of a connection that may only read: the folder follows the vault, and what changed here stays here."""
+    for action in planned.actions:
+        if action.kind in _UPWARDS:
+            planned.passed[action.entry.path] = _UPWARDS[action.kind]
+    planned.actions = [action for action in planned.actions if action.kind not in _UPWARDS]
+    return planned
 
 
 def _ask(planned: Plan, known: int) -> None:

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Literal, Protocol
 
-from dolmen.domain.mirroring import NoteState, Standing, Waiting
+from dolmen.domain.mirroring import MirrorWrite, NoteState, Standing, Waiting
+
+BROKEN = ("store-busy", "unavailable", "internal", "unauthorized", "rate-limited")
+"""Errors that are no note's own: nothing else works either."""
 
 
 class Vault(Protocol):
     """The notes of one project. A write that names a version raises DolmenError `conflict` when the note moved on; what
-    cannot be kept (a secret, too long, no text) is refused with its own code."""
+    cannot be kept (a secret, too long, no text) is refused with its own code. `Waits` is raised for a write that became
+    a proposal: nothing was written then."""
+
+    @property
+    def mode(self) -> Literal["read", "suggest", "write"]:
+        """What may be done. With `read`, nothing is written but the folder."""
+
+    @property
+    def together(self) -> int:
+        """How many writes are best handed over `ahead`; 1 where it makes no difference."""
+
+    def expect(
+        self, notes: Iterable[str], sources: Iterable[tuple[str, str, int]] = (), proposals: Iterable[str] = ()
+    ) -> None:
+        """Which notes, sources and proposals will be asked for next, in this order: a vault that is far away asks for
+        many at once."""
+
+    def ahead(self, writes: Iterable[MirrorWrite]) -> None:
+        """Does writes that will be asked for one by one in a moment, in this order; each then tells what became of it.
+        An error of one is raised there."""
 
     def standing(self) -> Sequence[Standing]:
         """Every live note."""

@@ -66,7 +66,7 @@ class Served:
             connection.connect()
             connection.sock.settimeout(max(0.05, end - time.monotonic()))
             text = None if body is None else json.dumps(body)
-            connection.request(method, _base(parts.path) + target, text, headers)
+            connection.request(method, base(parts.path) + target, text, headers)
             response = connection.getresponse()
             answer = json.loads(response.read(_MOST))
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -89,7 +89,7 @@ class Served:
         )
 
 
-def _base(path: str) -> str:
+def base(path: str) -> str:
     """The REST interface beside an MCP endpoint."""
     before, mcp, _ = path.rstrip("/").rpartition("/mcp")
     return (before if mcp else path.rstrip("/")) + "/api/v1"

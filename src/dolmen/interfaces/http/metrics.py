@@ -20,6 +20,7 @@ _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _PATHS = frozenset(
     {
         *("/mcp", "/health", "/metrics", "/api/tokens", "/api/v1/refs", "/api/v1/refs/check"),
+        *("/api/v1/mirror", "/api/v1/mirror/notes", "/api/v1/mirror/read", "/api/v1/mirror/write"),
         *("/quick", "/quick/recall", "/quick/read", "/quick/propose"),
         *(f"/mcp/{toolset}" for toolset in SERVED),
     }

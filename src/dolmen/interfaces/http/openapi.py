@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -12,15 +12,18 @@ from starlette.routing import Route
 
 from dolmen import __version__
 from dolmen.domain.code import Check
+from dolmen.domain.mirroring import Waiting, WriteOp
 from dolmen.interfaces import quick
 from dolmen.interfaces.http.options import HttpOptions
-from dolmen.interfaces.http.responses import REST, STATUS
+from dolmen.interfaces.http.responses import MIRROR, REST, STATUS
 from dolmen.interfaces.mcp.registry import face
+from dolmen.services.notes.mirror_desk import PAGE, READS, WRITES
 
 PATH = f"{REST}/openapi.json"
 Spec = dict[str, Any]
 
 _TEXT: Spec = {"type": "string"}
+_MAYBE: Spec = {"type": ["string", "null"]}
 _NUMBER: Spec = {"type": "integer", "minimum": 0}
 _COUNTS: Spec = {"type": "object", "additionalProperties": _NUMBER}
 _TARGET = ("path", "symbol", "anchor_commit", "anchor_hash", "checked_commit")
@@ -52,6 +55,7 @@ def document(options: HttpOptions) -> Spec:
         "paths": {
             f"{REST}/refs": {"get": {**_refs(), **keyed}},
             f"{REST}/refs/check": {"post": {**_check(), **keyed}},
+            **{MIRROR + path: {how: {**said, **keyed}} for path, (how, said) in _mirror().items()},
             f"{quick.PATH}": {"get": {**_page(), **keyed}},
             f"{quick.PATH}/recall": {"get": {**_tool("recall"), **keyed}},
             f"{quick.PATH}/read": {"get": {**_tool("read"), **keyed}},
@@ -84,6 +88,47 @@ def _check() -> Spec:
     )
     told = {"updated": _NUMBER, "anchored": _NUMBER, "unmatched": _NUMBER, "states": _COUNTS}
     return _operation("Keep what a client found", _object(told, required=list(told)), body=body, error=_PLAIN)
+
+
+# -------------------------------------------------------------------------------------------------------------- mirror
+def _mirror() -> Mapping[str, tuple[str, Spec]]:
+    """What `dolmen mirror` calls, by path: the method and the operation."""
+    project = _query("project", _TEXT, "The project; the connection's own without it.")
+    after = _query("after", _TEXT, "The `next` of the page before.")
+    yes = {"type": "boolean"}
+    standing = {"id": _TEXT, "version": _NUMBER, "changed_at": _NUMBER, "place": _TEXT, "was_file": yes}
+    note = {"standing": _whole(standing), "sha": _TEXT, "live": yes, "here": yes}
+    wanted = {"id": _TEXT, "sha": _TEXT, "after": _NUMBER}
+    reading = _object(
+        {
+            "project": _MAYBE,
+            "notes": _list(_TEXT, READS),
+            "sources": _list(_object(wanted, ["id", "sha"]), READS),
+            "proposals": _list(_TEXT, READS),
+        }
+    )
+    found = _whole(
+        {
+            "notes": _list(_or_null(_whole({**note, "source": _TEXT})), READS),
+            "sources": _list(_MAYBE, READS),
+            "proposals": _list({"enum": list(get_args(Waiting))}, READS),
+        }
+    )
+    write = {
+        "op": {"enum": list(get_args(WriteOp))},
+        **dict.fromkeys(("id", "path", "source", "seen", "reason"), _TEXT),
+    }
+    writing = _object({"project": _MAYBE, "writes": _list(_object(write, ["op", "id"]), WRITES)}, ["writes"])
+    done = _object({"note": _or_null(_whole(note)), "proposal": _TEXT, "error": _whole(_ERROR)})
+    told = _whole({"vault": _TEXT, "scope": _TEXT, "mode": {"enum": ["read", "suggest", "write"]}, "newest": _TEXT})
+    page = _whole({"notes": _list(_whole(standing), PAGE), "next": _MAYBE})
+    results = _whole({"results": _list(done, WRITES)})
+    return {
+        "": ("get", _operation("Which notes a mirror keeps in step", told, parameters=[project])),
+        "/notes": ("get", _operation("The live notes of a project", page, parameters=[project, after])),
+        "/read": ("post", _operation("What many notes say, and said", found, body=reading)),
+        "/write": ("post", _operation("Write many notes; safe to send again", results, body=writing)),
+    }
 
 
 # -------------------------------------------------------------------------------------------------------- Quick Connect
@@ -178,6 +223,15 @@ def _content(schema: Spec, media: str = "application/json") -> Spec:
 def _object(properties: Mapping[str, Any], required: list[str] | None = None) -> Spec:
     found: Spec = {"type": "object", "properties": dict(properties), "additionalProperties": False}
     return {**found, "required": required} if required else found
+
+
+def _whole(properties: Mapping[str, Any]) -> Spec:
+    """An object that has all of these."""
+    return _object(properties, required=list(properties))
+
+
+def _or_null(schema: Spec) -> Spec:
+    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _form(*names: str) -> Spec:

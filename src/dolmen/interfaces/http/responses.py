@@ -61,11 +61,13 @@ REFUSED = frozenset({401, 403, 429})
 """Somebody was not let in, or not to this. The log has a line for each."""
 REST = "/api/v1"
 """Where the interface for programs that are no agents is; its errors are one text."""
+MIRROR = f"{REST}/mirror"
+"""In it, what `dolmen mirror` calls: it acts on the code of an error, so these have all three parts."""
 
 
 def refusal(error: DolmenError, path: str = "") -> Response:
-    """`{"error": {"code", "message", "fix"}}` with the status of the code; to a request for the REST interface,
-    `{"error": "message fix"}`."""
+    """`{"error": {"code", "message", "fix"}}` with the status of the code; to a request for the REST interface but for
+    the mirror's part of it, `{"error": "message fix"}`."""
     status, headers = (error.status, error.headers) if isinstance(error, Refusal) else (STATUS[error.code], {})
     if status == 401:
         headers = {"WWW-Authenticate": "Bearer", **headers}
@@ -73,7 +75,8 @@ def refusal(error: DolmenError, path: str = "") -> Response:
         headers = {"Retry-After": "1", **headers}
     if status in REFUSED:
         _log.info("refused id=%s reason=%s", reference(), reason_of(error))
-    said = f"{error.message} {error.fix}".strip() if path.startswith(f"{REST}/") else error.as_dict()
+    plain = path.startswith(f"{REST}/") and not path.startswith(MIRROR)
+    said = f"{error.message} {error.fix}".strip() if plain else error.as_dict()
     return JSONResponse({"error": said}, status, headers)
 
 

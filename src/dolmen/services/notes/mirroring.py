@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import REASON_LIMIT
-from dolmen.domain.mirroring import NoteState, Standing, Waiting
+from dolmen.domain.mirroring import NoteState, Standing, Waiting, Waits
 from dolmen.domain.note import Note, NoteStatus, content_sha, derived, folder_of, name_of, slug_path
 from dolmen.domain.text import clean
 from dolmen.domain.values import Actor
@@ -21,7 +21,7 @@ from dolmen.services.notes.finding import existing_note, locked
 from dolmen.services.notes.moving import restore_note, unchanged
 from dolmen.services.notes.writing import fresh, keep
 from dolmen.services.recording import queue
-from dolmen.services.requests.notes import NewNote, NoteEdit
+from dolmen.services.requests.notes import NewNote, NoteEdit, NoteWritten
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import only, scope_for
 from dolmen.store.contract import NoteLine, Tx
@@ -32,24 +32,47 @@ _GONE = "Its file was deleted."
 
 @dataclass(frozen=True, slots=True)
 class Mirroring:
-    """The notes of one project, for a mirror of them. Implements `client.mirror.Vault`."""
+    """The notes of one project, for a mirror of them. Implements `client.mirror.Vault`.
+
+    A write that the policy has wait for a person raises `Waits`; a person's own never do.
+    """
 
     rt: Runtime
     actor: Actor
     project: str | None = None
+
+    @property
+    def mode(self) -> Literal["read", "suggest", "write"]:
+        """What may be done."""
+        return "write" if self.actor.mode == "admin" else self.actor.mode
+
+    @property
+    def together(self) -> int:
+        """Each write is a transaction of its own anyway."""
+        return 1
+
+    def expect(self, *about: object) -> None:
+        """Nothing: a note is read as fast alone."""
+
+    def ahead(self, writes: object) -> None:
+        """Nothing: each write is done when it is asked for."""
 
     def scope(self) -> str:
         """The scope whose notes these are."""
         with self.rt.read(self.actor) as tx:
             return scope_for(tx, self.actor, self.project)
 
-    def standing(self) -> list[Standing]:
-        """Every live note."""
+    def standing(self, limit: int = _ALL, after: str | None = None) -> list[Standing]:
+        """Every live note by its address, or so many after the one with the id `after`.
+
+        Raises:
+            DolmenError: `gone` when the note `after` is no longer here.
+        """
         require(self.actor, "read")
         with self.rt.read(self.actor) as tx:
             scope = scope_for(tx, self.actor, self.project)
             sight = only(tx, self.actor, scope, statuses=("active", "superseded"))
-            return [_standing(line) for line in tx.notes.select(sight, "address", _ALL)]
+            return [_standing(line) for line in tx.notes.select(sight, "address", limit, after)]
 
     def newest(self) -> object:
         """The note that was written last, and when."""
@@ -84,7 +107,7 @@ class Mirroring:
             DolmenError: `conflict` when the id is taken; what `create_note` refuses.
         """
         request = NewNote(_checked(source), path=path, project=self.project, id=id)
-        create_note(self.rt, self.actor, request)
+        _done(create_note(self.rt, self.actor, request))
         return self._read(id)
 
     def change(self, id: str, source: str, seen: str) -> NoteState:
@@ -93,7 +116,7 @@ class Mirroring:
         Raises:
             DolmenError: `conflict` when it is not the version with the sha `seen` any more.
         """
-        edit_note(self.rt, self.actor, NoteEdit(id, "replace_note", _checked(source), expected_sha=seen))
+        _done(edit_note(self.rt, self.actor, NoteEdit(id, "replace_note", _checked(source), expected_sha=seen)))
         return self._read(id)
 
     def delete(self, id: str, seen: str) -> NoteState:
@@ -102,12 +125,15 @@ class Mirroring:
         Raises:
             DolmenError: `conflict` when it is not the version with the sha `seen` any more.
         """
-        edit_note(self.rt, self.actor, NoteEdit(id, "delete_note", reason=_GONE, expected_sha=seen))
+        _done(edit_note(self.rt, self.actor, NoteEdit(id, "delete_note", reason=_GONE, expected_sha=seen)))
         return self._read(id)
 
     def revive(self, id: str) -> NoteState:
         """A deleted note is here again as it was."""
-        restore_note(self.rt, self.actor, id, reason="Its file was changed after it was deleted.")
+        note = self._read(id)
+        if note.live:  # somebody was faster: undoing once more would take words away
+            return note
+        _done(restore_note(self.rt, self.actor, id, reason="Its file was changed after it was deleted."))
         return self._read(id)
 
     def refile(self, id: str, path: str) -> NoteState:
@@ -120,7 +146,8 @@ class Mirroring:
             moved = before.with_(path=path, **_names(tx, self.actor, before, path))
             draft = draft_change(moved, ids, document, unchanged(len(ids)))
             given = {"permalink": moved.permalink, "path": path}
-            keep(tx, self.actor, before, draft, "move", proposal=("note_move", given))
+            done = keep(tx, self.actor, before, draft, "move", proposal=("note_move", given))
+        _done(done)
         return self._read(id)
 
     def propose(self, id: str, source: str, seen: str, reason: str) -> str:
@@ -164,6 +191,12 @@ class Mirroring:
         if state is None:
             raise DolmenError("gone", "The note was just purged.", "Run the mirror again.")
         return state
+
+
+def _done(written: NoteWritten) -> None:
+    """Raises `Waits` for a write that became a proposal."""
+    if written.proposal:
+        raise Waits(written.proposal)
 
 
 def _checked(source: str) -> str:

@@ -2,7 +2,8 @@
 
 kmem's own address for new connections stands beside it, with errors as kmem has them.
 
-A resource is an `Endpoint` with a handler for each method; errors are `{"error": "what is wrong, and what to do"}`.
+A resource is an `Endpoint` with a handler for each method; errors are `{"error": "what is wrong, and what to do"}`, but
+for the mirror's, which have code, message and fix.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ from starlette.routing import Route
 
 from dolmen.interfaces.http.door import Door
 from dolmen.interfaces.http.limits import Limits
-from dolmen.interfaces.http.responses import REST
-from dolmen.interfaces.http.rest import refs, tokens
+from dolmen.interfaces.http.responses import MIRROR, REST
+from dolmen.interfaces.http.rest import mirror, refs, tokens
 from dolmen.interfaces.http.rest.endpoint import Endpoint
 
 
 def routes(door: Door, limits: Limits) -> list[Route]:
     """Every resource of the interface."""
     resources = {
-        "/refs": Endpoint(door, limits, {"GET": refs.listed}),
-        "/refs/check": Endpoint(door, limits, {"POST": refs.reported}),
+        f"{REST}/refs": Endpoint(door, limits, {"GET": refs.listed}),
+        f"{REST}/refs/check": Endpoint(door, limits, {"POST": refs.reported}),
+        MIRROR: Endpoint(door, limits, {"GET": mirror.about}),
+        f"{MIRROR}/notes": Endpoint(door, limits, {"GET": mirror.listed}),
+        f"{MIRROR}/read": Endpoint(door, limits, {"POST": mirror.read}),
+        f"{MIRROR}/write": Endpoint(door, limits, {"POST": mirror.written}),
     }
     return [
-        *(Route(REST + path, endpoint) for path, endpoint in resources.items()),
+        *(Route(path, endpoint) for path, endpoint in resources.items()),
         Route(tokens.PATH, Endpoint(door, limits, {"POST": tokens.created})),
     ]

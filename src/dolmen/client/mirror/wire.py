@@ -1,0 +1,149 @@
+"""A mirror's calls to a server: one connection, asked again when an answer is lost, patient when there is too much.
+
+Every call is safe to send twice, so a lost answer costs nothing but time.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+from dolmen.client.endpoint import Endpoint
+from dolmen.client.refs.desk import base
+from dolmen.domain.errors import MEANINGS, Code, DolmenError
+
+_CONNECT, _ANSWER = 10.0, 120.0
+"""Seconds to reach the server, and to wait for an answer: a call may hold a hundred notes."""
+_AGAIN = (0.0, 1.0, 2.0, 4.0)
+"""Seconds before a call is sent again. At once the first time: servers end connections that were quiet."""
+_LATER = (502, 503, 504)
+_PATIENCE = 4 * 3600.0
+"""Seconds that a call waits at most, all in all, because the server says that there is too much."""
+_MOST = 64 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Wire:
+    endpoint: Endpoint
+    pause: Callable[[float], object] = time.sleep
+    """Waits for so many seconds; says True when it is not worth waiting any longer."""
+    tell: Callable[[str], object] = lambda said: None
+    """Says why it goes on later."""
+    _connection: HTTPConnection | None = None
+
+    def ask(self, path: str, body: str | None = None) -> dict[str, Any]:
+        """The answer to a GET, or a POST with a JSON `body`.
+
+        Args:
+            path: behind `/api/v1`.
+
+        Raises:
+            DolmenError: `unavailable` when no answer comes; else as the server refuses.
+        """
+        lost, waited = 0, 0.0
+        while True:
+            try:
+                status, after, answer = self._once(path, body)
+            except (OSError, ValueError, HTTPException) as error:
+                self.close()
+                status, after, answer = 0, 0.0, {"why": _why(error)}
+            if status == 429 and waited < _PATIENCE:
+                waited += after
+                self.tell(f"the server asks to wait {after:.0f} s: {_said(answer)}")
+                self._wait(after)
+            elif (status == 0 or status in _LATER) and lost < len(_AGAIN):
+                self._wait(max(after, _AGAIN[lost]))
+                lost += 1
+            elif 200 <= status < 300:
+                return answer
+            else:
+                raise self._refusal(status, answer)
+
+    def _wait(self, seconds: float) -> None:
+        if seconds and self.pause(seconds):
+            raise DolmenError("unavailable", "The mirror was stopped while it waited.", "Run it again: it goes on.")
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _once(self, path: str, body: str | None) -> tuple[int, float, dict[str, Any]]:
+        """The status, the seconds after which to come again, and the answer."""
+        parts = urlsplit(self.endpoint.url)
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        if bearer := self.endpoint.bearer(_CONNECT):
+            headers["Authorization"] = f"Bearer {bearer}"
+        connection = self._open(parts.scheme, parts.hostname or "", parts.port)
+        data = None if body is None else body.encode("utf-8", "replace")
+        connection.request("GET" if data is None else "POST", base(parts.path) + path, data, headers)
+        response = connection.getresponse()
+        answer = _object(response.read(_MOST), response.status)
+        after = response.headers.get("Retry-After", "")
+        seconds = float(after) if after.isdecimal() else 1.0 if response.status == 429 else 0.0
+        if response.will_close:
+            self.close()
+        return response.status, seconds, answer
+
+    def _open(self, scheme: str, host: str, port: int | None) -> HTTPConnection:
+        if self._connection is None:
+            kind = HTTPSConnection if scheme == "https" else HTTPConnection
+            connection = kind(host, port, timeout=_CONNECT)
+            connection.connect()
+            connection.sock.settimeout(_ANSWER)
+            self._connection = connection
+        return self._connection
+
+    def _refusal(self, status: int, answer: Mapping[str, Any]) -> DolmenError:
+        where = self.endpoint.url
+        if not status:
+            return DolmenError(
+                "unavailable",
+                f"Dolmen does not answer at {where}: {answer['why']}.",
+                "Is the address right, and does the server run? Run the mirror again later: it goes on where it was.",
+            )
+        error = answer.get("error")
+        if not isinstance(error, Mapping):
+            return DolmenError(
+                "unavailable" if status >= 500 else "configuration",
+                f"What answers at {where} serves no mirrors ({status}).",
+                "Name the address of a Dolmen server that is as new as this one: `--server https://HOST`.",
+            )
+        return refusal(error)
+
+
+def refusal(error: Mapping[str, Any]) -> DolmenError:
+    """What the server said, in its own words; a code that this version does not know stands for a refusal."""
+    code: Code = next((known for known in MEANINGS if known == error.get("code")), "forbidden")
+    return DolmenError(code, str(error.get("message")), str(error.get("fix")))
+
+
+def _said(answer: Mapping[str, Any]) -> str:
+    error = answer.get("error")
+    return str(error.get("message") if isinstance(error, Mapping) else error or "too many requests").rstrip(".")
+
+
+def _object(text: bytes, status: int) -> dict[str, Any]:
+    """The answer. What is no JSON is a lost one where it should be the result, and nothing where it is a proxy's page.
+
+    Raises:
+        ValueError
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        if status < 300:
+            raise
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

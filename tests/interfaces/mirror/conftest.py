@@ -1,0 +1,105 @@
+"""A server, and folders on other machines that mirror its notes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dolmen.client.endpoint import Endpoint
+from dolmen.client.mirror import Report, open_mirror
+from dolmen.client.mirror.served import ServedVault
+from dolmen.client.mirror.wire import Wire
+from dolmen.services.notes.creating import create_note
+from dolmen.services.notes.editing import edit_note
+from dolmen.services.notes.mirroring import Mirroring
+from dolmen.services.notes.reading import read_note
+from dolmen.services.requests.notes import NewNote, NoteEdit, NoteView
+from tests.interfaces.conftest import Serve, Served
+
+
+@dataclass
+class Far:
+    """A folder on another machine, and the key with which it reaches the server."""
+
+    served: Served
+    root: Path
+    key: str
+    project: str = "user"
+    waited: list[float] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def vault(self) -> ServedVault:
+        wire = Wire(Endpoint(self.served.url, self.key, "cli"), self.waited.append, self.said.append)
+        return ServedVault(wire, self.project)
+
+    def sync(self, **how: Any) -> Report:
+        vault = self.vault()
+        id, scope = vault.about()
+        try:
+            with open_mirror(self.root, vault, vault_id=id, scope=scope) as mirror:
+                mirror.clock = lambda: time.time_ns() + 10_000_000_000  # long after the files were written
+                done: Report = mirror.sync(**how)
+                return done
+        finally:
+            vault.wire.close()
+
+    def put(self, path: str, text: str) -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+        return file
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_bytes().decode()
+
+    def files(self) -> dict[str, str]:
+        return {
+            path.relative_to(self.root).as_posix(): path.read_bytes().decode()
+            for path in sorted(self.root.rglob("*.md"))
+        }
+
+
+Machine = Callable[..., Far]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A function that sets up a folder which mirrors a server, with a fresh key."""
+    made: list[Far] = []
+
+    def set_up(served: Served, **how: Any) -> Far:
+        root = tmp_path / f"machine{len(made)}"
+        root.mkdir()
+        made.append(Far(served, root, how.pop("key", None) or served.key("laptop", **how)))
+        return made[-1]
+
+    return set_up
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def server(request: pytest.FixtureRequest, serve: Serve) -> Served:
+    return serve(request.param)
+
+
+def sources(served: Served) -> dict[str, str]:
+    """Every live note's Markdown, by its id."""
+    notes = Mirroring(served.rt, served.owner(), "user")
+    found = {each.id: notes.read(each.id) for each in notes.standing()}
+    return {id: state.source for id, state in found.items() if state is not None}
+
+
+def note(served: Served, ref: str) -> NoteView:
+    return read_note(served.rt, served.owner(), ref)
+
+
+def new(served: Served, content: str, **fields: Any) -> str:
+    return create_note(served.rt, served.owner(), NewNote(content, **fields)).ref
+
+
+def edit(served: Served, ref: str, op: Any, content: str | None = None, **more: Any) -> None:
+    edit_note(served.rt, served.owner(), NoteEdit(ref, op, content, **more))
