@@ -60,6 +60,8 @@ def measure(runs: int, folder: Path) -> dict[str, Series]:
     subprocess.run(
         ["git", "-C", str(repository), "remote", "add", "origin", "git@github.com:acme/shop.git"], check=True
     )
+    name = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+    subprocess.run(["git", "-C", str(repository), *name, "commit", "-qm", "Begin", "--allow-empty"], check=True)
     found: dict[str, Series] = {name: Series() for name in ("python -c pass", *EVENTS)}
     database = f"sqlite:///{folder}/store.db"
     with http_server(database, embedder="none") as server:

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from dolmen.domain.errors import DolmenError
-from dolmen.settings import TABLE, Settings, default_database, default_file, kenfold, load, shown, without_password
+from dolmen.settings import (
+    TABLE,
+    Settings,
+    default_database,
+    default_file,
+    folders,
+    kenfold,
+    load,
+    shown,
+    without_password,
+)
 
 ROWS = {row.name: row for row in TABLE}
 
@@ -144,6 +154,19 @@ def test_the_default_store_and_file_are_in_the_users_own_folders(
     assert default_database() == f"sqlite:///{tmp_path}/data/dolmen/dolmen.db"
     assert default_file() == tmp_path / "config" / "dolmen" / "config.toml"
     assert load(environment={}).settings.database == default_database()
+
+
+@pytest.mark.parametrize("named", ["/srv/ada", "", " ", "relative/ada", None])
+def test_the_folders_are_those_that_platformdirs_names(named: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is not loaded for it on Linux, where the hook has no time to lose."""
+    from platformdirs import user_config_path, user_data_path
+
+    for variable in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+        if named is not None:
+            monkeypatch.setenv(variable, named)
+    assert folders.data() == user_data_path("dolmen", appauthor=False)
+    assert folders.configuration() == user_config_path("dolmen", appauthor=False)
 
 
 def test_other_systems_have_their_own_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A Dolmen server, called as any agent calls it: one JSON-RPC request over HTTP, with nothing but `http.client`.
+"""A Dolmen server, called as any agent calls it: one JSON-RPC request over HTTP.
 
 `import mcp` costs more time than a hook has.
 """
@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from dolmen.client.asking import CONNECT, ask
 from dolmen.client.endpoint import Endpoint
 from dolmen.domain.errors import MEANINGS, Code, DolmenError
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dolmen.client.refs.desk import Desk
 
 SESSION_META = "dolmen/session_id"
-CONNECT = 0.5
-"""Seconds to reach the server; on this machine a fraction of a millisecond is enough."""
 _MOST = 4 * 1024 * 1024
 
 
@@ -80,27 +78,15 @@ class Remote:
         return content
 
     def _post(self, message: Mapping[str, Any], toolset: str, seconds: float) -> tuple[int, dict[str, Any]]:
-        import http.client
-
-        end = time.monotonic() + seconds
         headers = self._headers(seconds)
-        parts = urlsplit(self.endpoint.url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         try:
-            connection = kind(parts.hostname or "", parts.port, timeout=min(CONNECT, seconds))
-        except ValueError as error:
-            raise _silent(self.where, "it is no address") from error
-        try:
-            connection.connect()
-            connection.sock.settimeout(max(0.05, end - time.monotonic()))
-            connection.request("POST", _target(parts.path, parts.query, toolset), json.dumps(message), headers)
-            response = connection.getresponse()
-            answer = json.loads(response.read(_MOST))
-        except (OSError, ValueError, http.client.HTTPException) as error:
+            parts = urlsplit(self.endpoint.url)
+            target = _target(parts.path, parts.query, toolset)
+            status, body = ask("POST", parts, target, headers, json.dumps(message), seconds=seconds, most=_MOST)
+            answer = json.loads(body)
+        except (OSError, ValueError) as error:
             raise _silent(self.where, _why(error)) from error
-        finally:
-            connection.close()
-        return response.status, answer if isinstance(answer, dict) else {}
+        return status, answer if isinstance(answer, dict) else {}
 
     def _headers(self, seconds: float) -> dict[str, str]:
         headers = {

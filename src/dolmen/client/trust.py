@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from pathlib import Path
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.identity import ProjectIdentity
+from dolmen.settings import folders
 
 _LIMIT = 1 << 20
 _PLAIN = re.compile(r"[\w./-]{1,120}")
@@ -22,9 +22,7 @@ _SHOWN = 60
 
 def file() -> Path:
     """In this user's data directory, which no checkout can write."""
-    from platformdirs import user_data_path
-
-    return user_data_path("dolmen", appauthor=False) / "trusted-projects.json"
+    return folders.data() / "trusted-projects.json"
 
 
 def confirmed(place: Path) -> tuple[str, ...]:
@@ -99,7 +97,7 @@ def _read() -> dict[str, object]:
 
 def _write(said: dict[str, object]) -> None:
     place = file()
-    draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    draft = place.with_name(f".{place.name}.{os.urandom(4).hex()}")
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft.touch(mode=0o600)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import MODES, SERVED, Mode, Toolset
-from dolmen.settings import kenfold
+from dolmen.settings import folders, kenfold
 from dolmen.settings.parsing import parse, without_password
 
 PREFIX = "DOLMEN_"
@@ -312,17 +312,13 @@ def load(flags: Mapping[str, object] | None = None, environment: Mapping[str, st
 
 
 def default_database() -> str:
-    """The URL of the store in the user's data directory (Linux, macOS and Windows each have their own place)."""
-    from platformdirs import user_data_path
-
-    return f"sqlite:///{(user_data_path('dolmen', appauthor=False) / 'dolmen.db').as_posix()}"
+    """The URL of the store in the user's data directory."""
+    return f"sqlite:///{(folders.data() / 'dolmen.db').as_posix()}"
 
 
 def default_file() -> Path:
     """Where the configuration file is looked for when nothing names another."""
-    from platformdirs import user_config_path
-
-    return user_config_path("dolmen", appauthor=False) / FILE_NAME
+    return folders.configuration() / FILE_NAME
 
 
 def shown(row: Setting, value: object) -> str:

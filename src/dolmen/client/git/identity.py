@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,7 +99,7 @@ def facts(directory: Path, depth: int = 0) -> RepositoryFacts:
         toplevel=found.toplevel.as_posix() if found.toplevel else None,
         root_commits=() if kept or found.shallow or _named_by(remotes) else _roots(git),
         kept_identity=kept,
-        fresh_id=secrets.token_hex(16),
+        fresh_id=os.urandom(16).hex(),
         override=override.text if override else None,
         confirmed=confirmed,
         superproject=facts(around, depth + 1) if around else None,
@@ -123,6 +121,8 @@ def trusting(directory: Path) -> tuple[Path, str | None]:
 
 def installed() -> bool:
     """Whether there is a git to ask."""
+    import shutil
+
     return shutil.which("git") is not None
 
 
@@ -240,7 +240,7 @@ def _text(file: Path) -> str | None:
 
 def _keep(common: Path, identity: str) -> str:
     """Writes the identity unless one is there; gives the one that is there afterwards."""
-    draft = common / f"{KEPT_FILE}.{os.getpid()}.{secrets.token_hex(4)}"
+    draft = common / f"{KEPT_FILE}.{os.getpid()}.{os.urandom(4).hex()}"
     try:
         draft.write_text(identity + "\n", encoding="utf-8", newline="\n")
         try:

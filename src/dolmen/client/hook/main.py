@@ -106,8 +106,6 @@ class _Surroundings:
         """The server; where none was named and none runs, the store of this machine."""
         from dolmen.client.remote import Remote
 
-        if not self.endpoint.url.startswith("https:"):
-            _load_http_alone()
         remote = Remote(self.endpoint)
         if self.endpoint.named or remote.there():
             return remote
@@ -143,17 +141,6 @@ def _check_references(memory: Callable[[], Memory], directory: Path, identity: P
     except Exception as error:  # whatever it is, the context matters more
         if isinstance(error, DolmenError) and time.monotonic() - began > REFERENCES / 2:
             raise  # but a server that is silent is not asked a second time (B102)
-
-
-def _load_http_alone() -> None:
-    """Loads `http.client` without `ssl`, a tenth of the time that the hook has; this process speaks to one address."""
-    if "ssl" in sys.modules or "http.client" in sys.modules:
-        return
-    sys.modules["ssl"] = None  # type: ignore[assignment]
-    try:
-        import http.client  # noqa: F401
-    finally:
-        del sys.modules["ssl"]
 
 
 class _Output:

@@ -11,10 +11,8 @@ PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 
 def root() -> Path:
     """The folder of all of them. A setting that cannot be read is none: the hook says elsewhere what is wrong."""
-    from platformdirs import user_data_path
-
     from dolmen.domain.errors import DolmenError
-    from dolmen.settings import load
+    from dolmen.settings import folders, load
 
     try:
         if named := load().settings.state_dir:
@@ -22,7 +20,7 @@ def root() -> Path:
     except DolmenError:
         pass
 
-    return user_data_path("dolmen", appauthor=False) / "hook"
+    return folders.data() / "hook"
 
 
 def folder(name: str) -> Path:

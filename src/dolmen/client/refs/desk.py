@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
+from dolmen.client.asking import ask
 from dolmen.client.endpoint import Endpoint
-from dolmen.domain.code import Check, Target
 from dolmen.domain.errors import Code, DolmenError
 
-_CONNECT = 0.5
-"""Seconds to reach the server."""
+if TYPE_CHECKING:
+    from dolmen.domain.code import Check, Target
+
 _MOST = 8 * 1024 * 1024
 _CODES: Mapping[int, Code] = {
     400: "invalid-argument", 401: "unauthorized", 403: "forbidden", 404: "not-found", 413: "too-large",
@@ -32,13 +32,17 @@ class Desk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The desk of a server, asked over its REST interface with nothing but `http.client`."""
+    """The desk of a server, asked over its REST interface."""
 
     endpoint: Endpoint
 
     def targets(self, project: str, offset: int, seconds: float) -> Sequence[Target]:
         query = urlencode({"project": project, "offset": offset, "checked": 1})
         answer = self._ask("GET", f"/refs?{query}", None, seconds)
+        if answer.get("targets") == []:
+            return []  # most projects, and most of what follows need not be loaded
+        from dolmen.domain.code import Target
+
         try:
             return [Target(**each) for each in answer["targets"]]
         except (KeyError, TypeError) as error:
@@ -50,35 +54,22 @@ class Served:
         return states if isinstance(states, dict) else {}
 
     def _ask(self, method: str, target: str, body: object, seconds: float) -> dict[str, Any]:
-        import http.client
-
-        parts = urlsplit(self.endpoint.url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        end = time.monotonic() + seconds
-        try:
-            connection = kind(parts.hostname or "", parts.port, timeout=min(_CONNECT, seconds))
-        except ValueError as error:
-            raise self._silent("it is no address") from error
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if bearer := self.endpoint.bearer(seconds):
             headers["Authorization"] = f"Bearer {bearer}"
+        text = None if body is None else json.dumps(body)
         try:
-            connection.connect()
-            connection.sock.settimeout(max(0.05, end - time.monotonic()))
-            text = None if body is None else json.dumps(body)
-            connection.request(method, base(parts.path) + target, text, headers)
-            response = connection.getresponse()
-            answer = json.loads(response.read(_MOST))
-        except (OSError, ValueError, http.client.HTTPException) as error:
+            parts = urlsplit(self.endpoint.url)
+            status, said = ask(method, parts, base(parts.path) + target, headers, text, seconds=seconds, most=_MOST)
+            answer = json.loads(said)
+        except (OSError, ValueError) as error:
             why = "no answer in time" if isinstance(error, TimeoutError) else type(error).__name__
             raise self._silent(getattr(error, "strerror", None) or why) from error
-        finally:
-            connection.close()
         found = answer if isinstance(answer, dict) else {}
-        if response.status >= 300:
-            said = found.get("error") or f"The server answered {response.status}."
-            code: Code = _CODES.get(response.status, "unavailable")
-            raise DolmenError(code, str(said)[:300], "`dolmen doctor` looks at the connection.")
+        if status >= 300:
+            why = found.get("error") or f"The server answered {status}."
+            code: Code = _CODES.get(status, "unavailable")
+            raise DolmenError(code, str(why)[:300], "`dolmen doctor` looks at the connection.")
         return found
 
     def _silent(self, why: str) -> DolmenError:

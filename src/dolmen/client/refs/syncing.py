@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from dolmen.client.refs.desk import Desk
 from dolmen.client.refs.repository import Clock, open_repository
-from dolmen.domain.code import Target
 
 if TYPE_CHECKING:
     from dolmen.client.refs.looking import Why
+    from dolmen.domain.code import Target
 
 PAGE = 500
 """Targets that a desk gives at once; a shorter page is the last."""

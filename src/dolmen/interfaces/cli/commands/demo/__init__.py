@@ -45,9 +45,9 @@ def demo(here: Here, clean: bool, yes: bool) -> None:
 
 
 def _own_store() -> Path:
-    from platformdirs import user_data_path
+    from dolmen.settings import folders
 
-    return user_data_path("dolmen", appauthor=False) / "demo.db"
+    return folders.data() / "demo.db"
 
 
 def _ask(rt: Runtime, actor: Actor, question: str) -> Pack:

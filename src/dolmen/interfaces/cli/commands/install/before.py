@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dolmen.client.editing import jsonc
+from dolmen.settings import folders
 
 Keys = tuple[str, ...]
 
@@ -84,9 +85,7 @@ def forget(files: Iterable[Path]) -> None:
 
 
 def _file() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("dolmen", appauthor=False) / "installed.json"
+    return folders.data() / "installed.json"
 
 
 def _write(known: Mapping[Path, Before]) -> None:
