@@ -36,6 +36,8 @@ def test_a_vault_is_made_once_with_its_owner(desk: Desk) -> None:
         assert tx.accounts.vaults() == [("v", "Ada's"), ("w", "Bert's")]
         assert tx.accounts.owner("v") == "o"
         assert tx.accounts.owner("x") == ""
+        assert tx.accounts.made_at("v") == tx.people.get("v", "o").created_at  # type: ignore[union-attr]  # it is there
+        assert tx.accounts.made_at("x") == 0
 
 
 def test_a_credential_opens_its_vault(desk: Desk) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,24 +30,32 @@ class Far:
     served: Served
     root: Path
     key: str
-    project: str = "user"
+    url: str = ""
+    """Another way to the server than the straight one."""
+    meanwhile: Callable[[], object] = lambda: None
     waited: list[float] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
-    def vault(self) -> ServedVault:
-        wire = Wire(Endpoint(self.served.url, self.key, "cli"), self.waited.append, self.said.append)
-        return ServedVault(wire, self.project)
+    @contextmanager
+    def vault(self, project: str = "user") -> Iterator[ServedVault]:
+        wire = Wire(Endpoint(self.url or self.served.url, self.key, "mirror"), self.pause, self.said.append)
+        try:
+            yield ServedVault(wire, project)
+        finally:
+            wire.close()
+
+    def pause(self, seconds: float) -> None:
+        """What happens while it waits."""
+        self.waited.append(seconds)
+        self.meanwhile()
 
     def sync(self, **how: Any) -> Report:
-        vault = self.vault()
-        id, scope = vault.about()
-        try:
+        with self.vault() as vault:
+            id, scope = vault.about()
             with open_mirror(self.root, vault, vault_id=id, scope=scope) as mirror:
                 mirror.clock = lambda: time.time_ns() + 10_000_000_000  # long after the files were written
                 done: Report = mirror.sync(**how)
                 return done
-        finally:
-            vault.wire.close()
 
     def put(self, path: str, text: str) -> Path:
         file = self.root / path

@@ -127,6 +127,8 @@ class ServedVault:
 
     def ahead(self, writes: Iterable[MirrorWrite]) -> None:
         self._held.clear()
+        if self.mode == "read":
+            return
         batch: list[tuple[MirrorWrite, str]] = []
         size = 0
         for write in writes:

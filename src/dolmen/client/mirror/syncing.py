@@ -244,7 +244,8 @@ def _refuse_other(state: State, vault: str, scope: str) -> None:
         raise DolmenError(
             "conflict",
             "This folder mirrors another vault.",
-            f"Name its store with --database; to make this vault its own, delete {state.folder.local}.",
+            f"Name its store with --database, or its server with --server; to make this vault its own, delete "
+            f"{state.folder.local}.",
         )
 
 

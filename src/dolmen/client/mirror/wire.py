@@ -77,6 +77,8 @@ class Wire:
         """The status, the seconds after which to come again, and the answer."""
         parts = urlsplit(self.endpoint.url)
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        if self.endpoint.agent:
+            headers["Dolmen-Agent"] = self.endpoint.agent
         if bearer := self.endpoint.bearer(_CONNECT):
             headers["Authorization"] = f"Bearer {bearer}"
         connection = self._open(parts.scheme, parts.hostname or "", parts.port)
@@ -108,7 +110,7 @@ class Wire:
                 "Is the address right, and does the server run? Run the mirror again later: it goes on where it was.",
             )
         error = answer.get("error")
-        if not isinstance(error, Mapping):
+        if status == 404 or not isinstance(error, Mapping):
             return DolmenError(
                 "unavailable" if status >= 500 else "configuration",
                 f"What answers at {where} serves no mirrors ({status}).",

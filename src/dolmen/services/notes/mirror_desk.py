@@ -70,6 +70,11 @@ class MirrorDesk:
         actor = under_policy(rt, actor, by_mirror if actor.toolset == "kmem" else by_versions)
         return cls(rt, actor, Mirroring(rt, actor, project))
 
+    def vault(self) -> str:
+        """What tells this vault from every other one, also of another store: the first ones have the same id."""
+        with self.rt.read(self.actor) as tx:
+            return f"{self.actor.vault}@{tx.accounts.made_at(self.actor.vault)}"
+
     def page(self, after: str | None = None) -> tuple[list[Standing], str | None]:
         """Live notes by their addresses, and the id to go on after; None behind the last.
 

@@ -223,6 +223,9 @@ class Accounts(Protocol):
         """With its first person, the owner. False, and nothing happens, when the vault is already there, or another of
         that name."""
 
+    def made_at(self, vault: str) -> int:
+        """When the vault was made: tells vaults of several stores apart that have the same id. 0 for an unknown one."""
+
     def owner(self, vault: str) -> str:
         """The id of its first owner; empty for an unknown vault."""
 

@@ -12,6 +12,10 @@ INSERT INTO vault (id, name, created_at, scopes) VALUES (:vault, :name, :now, 0)
 -- A person of a vault.
 INSERT INTO person (vault_id, id, name, role, created_at, removed_at) VALUES (:vault, :id, :name, :role, :now, NULL);
 
+-- name: made_at
+-- When a vault was made.
+SELECT created_at FROM vault WHERE id = :vault;
+
 -- name: owner
 -- The first owner of a vault.
 SELECT id FROM person WHERE vault_id = :vault AND role = 'owner' AND removed_at IS NULL ORDER BY created_at, id LIMIT 1;

@@ -57,6 +57,10 @@ class AccountRepository:
         self._session.run(self._sql["add_person"], person)
         return True
 
+    def made_at(self, vault: str) -> int:
+        row = self._session.one(self._sql["made_at"], {"vault": vault})
+        return 0 if row is None else int(row[0])
+
     def owner(self, vault: str) -> str:
         row = self._session.one(self._sql["owner"], {"vault": vault})
         return "" if row is None else str(row[0])

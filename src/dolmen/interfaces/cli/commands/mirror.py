@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +15,14 @@ import click
 
 from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.cli.commands.memory import options
+from dolmen.interfaces.cli.commands.mirror_place import Place, endpoint_of, opened
 from dolmen.interfaces.cli.exits import FAILED
 from dolmen.interfaces.cli.here import Here, command
 from dolmen.interfaces.cli.output import Output
 
 if TYPE_CHECKING:
     from dolmen.client.mirror import Mirror, Report
-    from dolmen.domain.values import Actor
-    from dolmen.services.notes.mirroring import Mirroring
-    from dolmen.services.runtime import Runtime
 
-AGENT = "mirror"
-"""The name under which a person writes in mirrored files."""
 _LISTED = 50
 _WORDS = {
     "create": ("new note", "new notes"),
@@ -42,17 +38,28 @@ _WORDS = {
     "propose": ("for review", "for review"),
 }
 """What was done, in the order in which it is told: the vault followed the folder, the folder the vault, both."""
-_PASSING = ("store-busy", "unavailable")
+_PASSING = ("store-busy", "unavailable", "rate-limited")
+_AFAR, _BELIEVED = 5.0, 300.0
+"""Seconds between two looks at a server, so that they stay far below any limit of requests, and for which its listing
+of the notes is believed while nobody writes."""
 
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--watch", "watching", is_flag=True, help="Keep them in step until Ctrl-C, with a look every second.")
+@click.option(
+    "--watch",
+    "watching",
+    is_flag=True,
+    help="Keep them in step until Ctrl-C, with a look every second (at a server: five).",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--force", is_flag=True, help="Also when very many files or notes are gone.")
+@click.option("--server", metavar="URL", help="The Dolmen server that has the notes. [default: the folder's so far]")
 @options.project
 @command
-def mirror(here: Here, folder: Path, watching: bool, dry_run: bool, force: bool, project: str | None) -> None:
+def mirror(
+    here: Here, folder: Path, watching: bool, dry_run: bool, force: bool, server: str | None, project: str | None
+) -> None:
     """Keep a folder of Markdown files and the notes in step.
 
     You edit in any editor and commit to git, agents write through Dolmen. What both changed is merged block by block;
@@ -61,30 +68,32 @@ def mirror(here: Here, folder: Path, watching: bool, dry_run: bool, force: bool,
     A renamed file stays the note that it was. A deleted file deletes its note (`dolmen note undo` brings it back).
     Hidden folders and links are passed over, and no byte of a file changes unless its note did.
 
-    The project is the one that the folder has had so far, else this one's.
+    The project is the one that the folder has had so far, else this one's. A new folder mirrors the server that
+    --server or DOLMEN_URL names or `dolmen login` signed in to, else the store of this machine; later runs know it. A
+    key that may only suggest has your changes wait there; one that may only read mirrors down alone.
     """
     from dolmen.client.mirror import open_mirror, rehearsal
+    from dolmen.client.mirror.home import keep_server
 
     if watching and (dry_run or force):
         raise DolmenError("invalid-argument", "--watch goes with neither --dry-run nor --force.", "Run once first.")
     root = folder.absolute()
-    if dry_run:
-        here.rehearse()
     known = _known_project(root)
-    with here.vault(in_project=not (project or known), create=True) as (rt, person):
-        notes, scope = _notes(rt, person, project, known)
+    with opened(here, endpoint_of(here, root, server), project, known, dry_run=dry_run) as place:
         if not known and project is None:
-            mirrored = "your own notes" if scope == "user" else f"the notes of {scope.removeprefix('project:')}"
-            here.out.note(f"new here: this folder mirrors {mirrored}; --project and --user choose")
+            mirrored = "your own notes" if place.scope == "user" else f"the notes of {place.scope[len('project:') :]}"
+            where = f" at {place.server}" if place.server else ""
+            here.out.note(f"new here: this folder mirrors {mirrored}{where}; --project and --user choose")
         if dry_run:
-            _show(here, rehearsal(root, notes, vault_id=person.vault, scope=scope))
+            _show(here, rehearsal(root, place.vault, vault_id=place.id, scope=place.scope))
             return
-        with open_mirror(root, notes, vault_id=person.vault, scope=scope) as opened:
+        with open_mirror(root, place.vault, vault_id=place.id, scope=place.scope) as mirrored_folder:
+            keep_server(root, place.server, place.destination)
             if watching:
-                _watch(here, opened)
+                _watch(here, mirrored_folder, place)
                 return
             progress = here.out.progress("mirroring")
-            report = opened.sync(force=force, progress=progress)
+            report = mirrored_folder.sync(force=force, progress=progress)
             progress.end()
             _show(here, report)
 
@@ -94,18 +103,6 @@ def _known_project(root: Path) -> str:
     from dolmen.client.mirror import known_scope
 
     return known_scope(root).removeprefix("project:")
-
-
-def _notes(rt: Runtime, person: Actor, project: str | None, known: str) -> tuple[Mirroring, str]:
-    """The notes that are mirrored, and the name of their scope as the folder has it."""
-    from dolmen.services.notes.mirroring import Mirroring
-
-    actor = replace(person, agent=AGENT)
-    notes = Mirroring(rt, actor, project or known or None)
-    scope = notes.scope()
-    if known and Mirroring(rt, actor, known).scope() == scope:  # the name that it had when it was set up
-        scope = known if known == "user" else f"project:{known}"
-    return notes, scope
 
 
 # ------------------------------------------------------------------------------------------------------- telling
@@ -145,27 +142,32 @@ def _some(out: Output, lines: list[str]) -> list[str]:
 
 
 # ------------------------------------------------------------------------------------------------------ watching
-def _watch(here: Here, opened: Mirror) -> None:
+def _watch(here: Here, opened: Mirror, place: Place) -> None:
     stop = threading.Event()
+    every = 1.0
+    if place.wire is not None:
+        place.wire.pause = stop.wait
+        every, opened.believed = _AFAR, _BELIEVED
     before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         here.out.note(f"watching {opened.folder.root}; Ctrl-C ends it")
-        _look(here, opened, _Telling(here.out), stop)
+        _look(here, opened, _Telling(here.out), stop, every)
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
 
 
-def _look(here: Here, opened: Mirror, tell: Callable[[Report], None], stop: threading.Event) -> None:
+def _look(here: Here, opened: Mirror, tell: Callable[[Report], None], stop: threading.Event, every: float) -> None:
     from dolmen.client.mirror import watch
 
     while not stop.is_set():
         try:
-            watch(opened, tell, stop)
+            watch(opened, tell, stop, every)
         except DolmenError as error:
             if error.code not in _PASSING:
                 raise
-            here.out.warn(f"{error.message} It is tried again.")
+            if not stop.is_set():
+                here.out.warn(f"{error.message} It is tried again.")
             stop.wait(5)
 
 

@@ -36,7 +36,7 @@ def about(rt: Runtime, actor: Actor, asked: Asked) -> Mapping[str, Any]:
     if not within_preset(actor.preset, _WRITE):
         mode = "read"
     newest = json.dumps(desk.notes.newest(), separators=(",", ":"))
-    return {"vault": actor.vault, "scope": desk.notes.scope(), "mode": mode, "newest": newest}
+    return {"vault": desk.vault(), "scope": desk.notes.scope(), "mode": mode, "newest": newest}
 
 
 def listed(rt: Runtime, actor: Actor, asked: Asked) -> Mapping[str, Any]:
