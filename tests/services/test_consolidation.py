@@ -10,7 +10,7 @@ import pytest
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import DIGEST, SUMMARY, Memory
 from dolmen.domain.values import DAY, HOUR, MINUTE
-from dolmen.services import consolidation, review
+from dolmen.services import consolidation, review, upkeep
 from dolmen.services.consolidation import candidates, consolidate, running
 from dolmen.services.consolidation.running import EVERY
 from dolmen.services.edit import edit
@@ -18,8 +18,10 @@ from dolmen.services.forget import forget
 from dolmen.services.jobs import AGAIN
 from dolmen.services.reading import read
 from dolmen.services.requests import Edit, Forget, ReviewItem
+from dolmen.services.transfer import export, import_
+from tests.conftest import Engine, NewStore
 from tests.models.chatting import ChatServer
-from tests.services.conftest import House
+from tests.services.conftest import House, close_house, open_house
 from tests.services.modelling import modelled
 
 
@@ -79,6 +81,87 @@ def test_what_a_person_rejected_is_never_proposed_again_also_when_it_says_someth
     edit(house.rt, house.owner, Edit(new, "amend", "The API port is 9191."))
     assert consolidate(house.rt, house.owner).proposed == 0
     assert {status(house, old), status(house, new)} == {"active"}
+
+
+def rejected(house: House) -> tuple[str, str]:
+    """Two memories that seem to contradict each other, and a person who said that they do not."""
+    old = house.stored("The API port is 8080.", project="app")
+    house.clock.advance(HOUR)
+    new = house.stored("The API port is 9090.", project="app")
+    consolidate(house.rt, house.owner)
+    [item] = waiting(house)
+    review.reject(house.rt, house.owner, item.id, "two APIs")
+    return old, new
+
+
+def quiet(house: House) -> None:
+    """Neither a look at what changed nor one at everything proposes anything, twice."""
+    for everything in (False, True, False, True):
+        house.clock.advance(HOUR)
+        assert consolidate(house.rt, house.owner, everything=everything).proposed == 0
+    assert waiting(house) == []
+
+
+def test_what_was_rejected_stays_so_through_new_tags_and_kinds_and_whichever_is_looked_at_first(house: House) -> None:
+    old, new = rejected(house)
+    edit(house.rt, house.owner, Edit(old, "amend", fields={"tags": ("api",)}))
+    quiet(house)
+    edit(house.rt, house.owner, Edit(new, "amend", fields={"tags": ("port",), "kind": "state"}))
+    quiet(house)
+    edit(house.rt, house.owner, Edit(old, "amend", "The API port is 8080!"))
+    quiet(house)
+
+
+def test_what_was_rejected_stays_so_when_the_index_is_made_again(house: House) -> None:
+    rejected(house)
+    with house.rt.store.write() as tx:
+        tx.index.clear("main")
+    upkeep.reindex(house.rt, house.owner, fresh=True)
+    upkeep.backfill(house.rt)
+    quiet(house)
+
+
+@pytest.mark.parametrize("again", ["old", "new", "both"])
+def test_what_was_rejected_stays_so_when_somebody_says_it_anew(again: str, house: House) -> None:
+    """C-138: it is the statements that a person decided about."""
+    old, new = rejected(house)
+    for ref, text in ((old, "The API port is 8080."), (new, "The API port is  9090.")):
+        if again in ("both", "old" if ref == old else "new"):
+            forget(house.rt, house.owner, Forget(ref))
+            house.clock.advance(HOUR)
+            assert house.stored(text, project="app") not in (old, new)
+    quiet(house)
+
+
+def test_what_a_person_agreed_to_is_proposed_again_when_somebody_says_the_old_one_anew(house: House) -> None:
+    house.stored("The API port is 8080.", project="app")
+    house.clock.advance(HOUR)
+    house.stored("The API port is 9090.", project="app")
+    consolidate(house.rt, house.owner)
+    review.apply(house.rt, house.owner, waiting(house)[0].id)
+    house.clock.advance(HOUR)
+    house.stored("The API port is 8080.", project="app")
+    assert consolidate(house.rt, house.owner).proposed == 1
+
+
+@pytest.fixture
+def other(engine: Engine, new_store: NewStore, house: House) -> Iterator[House]:
+    """Another store, a day later."""
+    built = open_house(new_store(engine))
+    built.clock.now = house.clock.now + DAY
+    yield built
+    close_house(built)
+
+
+@pytest.mark.parametrize("there", ["nothing", "one", "both"])
+def test_what_was_rejected_stays_so_in_another_store(there: str, house: House, other: House) -> None:
+    """Also where the same statements are there under other ids."""
+    texts = [read(house.rt, house.owner, ref).memory.text for ref in rejected(house)]
+    for text in texts[: {"nothing": 0, "one": 1, "both": 2}[there]]:
+        other.stored(text, project="app")
+    report = import_(other.rt, other.owner, list(export(house.rt, house.owner)))
+    assert report.refusals == 0
+    quiet(other)
 
 
 def test_only_what_changed_since_the_last_look_is_compared(house: House) -> None:

@@ -12,7 +12,7 @@ from dolmen.domain.text import content_key
 from dolmen.domain.timeframe import format_utc
 from dolmen.models.chat import Chat, Question
 from dolmen.services.consolidation.candidates import Pair, comparable
-from dolmen.services.consolidation.proposing import propose, proposed
+from dolmen.services.consolidation.proposing import declined, propose, proposed
 from dolmen.services.extraction.asking import inert
 from dolmen.services.jobs import Write
 from dolmen.services.runtime import Runtime
@@ -64,7 +64,11 @@ def judge(rt: Runtime, job: Job) -> Write:
     first, second = job.payload["refs"]
     with rt.store.read(everybody(job.vault)) as tx:
         found = tx.memories.many(job.vault, [first, second])
-        open_ = len(found) == 2 and all(map(comparable, found.values())) and not proposed(tx, *found.values())
+        open_ = (
+            len(found) == 2
+            and all(map(comparable, found.values()))
+            and not proposed(tx, *found.values(), said_no=declined(tx, job.vault))
+        )
     if not open_ or found[first].scope != found[second].scope:
         return lambda tx: None
     judgement = decision(rt.chat, found[first], found[second])

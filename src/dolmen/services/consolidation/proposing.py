@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dolmen.domain.consolidating import Judgement
 from dolmen.domain.memory import Memory
 from dolmen.domain.proposal import Proposal
+from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
 from dolmen.services.recording import audit, queue, reason_text, revise
 from dolmen.store.contract import Tx
@@ -21,13 +24,30 @@ def consolidator(vault: str) -> Actor:
     return Actor(vault, "", AGENT, "suggest", CONNECTION)
 
 
-def proposed(tx: Tx, a: Memory, b: Memory) -> bool:
-    """Whether one of the two was ever proposed to replace the other: pending, applied or rejected, it is not again."""
+def proposed(tx: Tx, a: Memory, b: Memory, said_no: Collection[frozenset[str]]) -> bool:
+    """Whether one of the two was ever proposed to replace the other: pending, applied or rejected, it is not again.
+
+    Args:
+        said_no: `declined`. What a person rejected was a pair of statements, so it stays rejected when one was
+            forgotten and written anew, or is here under another id.
+    """
     for memory, other in ((a, b), (b, a)):
         for each in tx.proposals.for_memory(memory.vault, memory.id):
             if each.op == "replace" and each.payload.get("by") == other.id and each.status != "withdrawn":
                 return True
-    return False
+    return frozenset((_said(a), _said(b))) in said_no
+
+
+def declined(tx: Tx, vault: str) -> frozenset[frozenset[str]]:
+    """The pairs of statements of which a person said that neither replaces the other."""
+    found = [each for each in tx.proposals.select(vault, "rejected", CONNECTION, _ALL) if each.op == "replace"]
+    pairs = [(each.memory or "", str(each.payload.get("by"))) for each in found]
+    known = tx.memories.many(vault, [id for pair in pairs for id in pair])
+    return frozenset(frozenset(_said(known[id]) for id in pair) for pair in pairs if all(id in known for id in pair))
+
+
+def _said(memory: Memory) -> str:
+    return "\0".join((memory.scope, memory.audience, content_key(memory.text)))
 
 
 def propose(tx: Tx, judgement: Judgement, judge: str) -> Proposal | None:
@@ -43,7 +63,7 @@ def propose(tx: Tx, judgement: Judgement, judge: str) -> Proposal | None:
         current = now.get(seen.id)
         if current is None or (current.text, current.status, current.scope) != (seen.text, "active", seen.scope):
             return None
-    if proposed(tx, keep, drop):
+    if proposed(tx, keep, drop, declined(tx, drop.vault)):
         return None
     payload = {"by": keep.id, "judge": judge}
     reason = reason_text(judgement.why)

@@ -14,7 +14,7 @@ from dolmen.domain.memory import Memory
 from dolmen.domain.values import HOUR, MINUTE, SECOND, Actor
 from dolmen.services.consolidation import digests, judging
 from dolmen.services.consolidation.candidates import FEW, Pair, comparable, few, many, vectors
-from dolmen.services.consolidation.proposing import pending, proposed, withdraw_settled
+from dolmen.services.consolidation.proposing import declined, pending, proposed, withdraw_settled
 from dolmen.services.jobs import Handler, Worked, never, work
 from dolmen.services.runtime import Runtime
 from dolmen.store.contract import Filter, Tx
@@ -224,7 +224,8 @@ def _compare(
         pairs = many(rt, stored, known, frozenset(memory.id for memory in changed))
     likely = [pair for pair in pairs if rt.chat is not None or judged(pair.first, pair.second) is not None]
     with rt.store.read(everybody(vault)) as tx:
-        fresh = [pair for pair in likely if not proposed(tx, pair.first, pair.second)]
+        said_no = declined(tx, vault)
+        fresh = [pair for pair in likely if not proposed(tx, pair.first, pair.second, said_no)]
     fresh.sort(key=lambda pair: (-pair.similarity, pair.first.id, pair.second.id))
     return changed, fresh, until
 

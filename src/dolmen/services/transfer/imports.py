@@ -303,8 +303,20 @@ class _Run:
         if note in self._new and tx.notes.get(self._actor.vault, note) is None:
             return True
         audience = audience_here(tx, self._actor, proposal.audience)
-        tx.proposals.add(replace(proposal, memory=memory, note=note, audience=audience))
+        payload = self._ids_here(proposal.payload)
+        tx.proposals.add(replace(proposal, memory=memory, note=note, audience=audience, payload=payload))
         return True
+
+    def _ids_here(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """With the ids that the memories have here which a proposal speaks of besides its own."""
+        found = dict(payload)
+        for name in {"by", "to", "refs", "supersedes"} & found.keys():
+            told = found[name]
+            if isinstance(told, str):
+                found[name] = self._elsewhere.get(told, told)
+            elif isinstance(told, list):
+                found[name] = [self._elsewhere.get(each, each) if isinstance(each, str) else each for each in told]
+        return found
 
     def feedback(self, tx: Tx, line: Mapping[str, Any]) -> bool:
         entry = lines.feedback_of(line, self._actor.vault)
