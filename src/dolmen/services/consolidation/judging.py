@@ -64,11 +64,8 @@ def judge(rt: Runtime, job: Job) -> Write:
     first, second = job.payload["refs"]
     with rt.store.read(everybody(job.vault)) as tx:
         found = tx.memories.many(job.vault, [first, second])
-        open_ = (
-            len(found) == 2
-            and all(map(comparable, found.values()))
-            and not proposed(tx, *found.values(), said_no=declined(tx, job.vault))
-        )
+        open_ = len(found) == 2 and all(map(comparable, found.values()))
+        open_ = open_ and not proposed(tx, found[first], found[second], declined(tx, job.vault))
     if not open_ or found[first].scope != found[second].scope:
         return lambda tx: None
     judgement = decision(rt.chat, found[first], found[second])
