@@ -84,6 +84,12 @@ def test_doctor_asks_the_model_one_question(store: str, with_model: ChatServer) 
     chat = {"chat_url": with_model.url, "chat_model": "tester"}
     _, found = doctor(store, **chat)
     assert f"tester at {with_model.url}: works" in str(found["chat model"])
+    assert found["chat model"][1]["what"].startswith("reads sessions for memories, names the type")
+    off = {"extract": "off", "classify": "off"}
+    said = doctor(store, "--quick", **chat, **off)[1]["chat model"][1]["what"]
+    assert said == "compares memories in the background; switched off by DOLMEN_EXTRACT, DOLMEN_CLASSIFY"
+    said = doctor(store, "--quick", **chat, **off, consolidate="off")[1]["chat model"][1]["what"]
+    assert said.startswith("is asked for nothing; switched off by DOLMEN_EXTRACT")
     assert len(with_model.requests) == 1
     doctor(store, "--quick", **chat)
     assert len(with_model.requests) == 1

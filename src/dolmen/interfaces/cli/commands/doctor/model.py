@@ -55,10 +55,24 @@ def chat(settings: Settings, *, quick: bool) -> Iterator[Finding]:
         if not quick:
             model.ask(classification("Deploys happen on Tuesday.", in_project=True))
         yield ok("chat model", f"{model.model} at {settings.chat_url}" + ("" if quick else ": works"))
+        yield ok("chat model", _asked_for(settings))
     except ModelUnavailable as failure:
         yield warn("chat model", failure.message, failure.fix)
     finally:
         model.close()
+
+
+def _asked_for(settings: Settings) -> str:
+    """What the model does here, and what it was told to leave."""
+    work = {
+        "extract": "reads sessions for memories",
+        "classify": "names the type that Kenfold's `remember` was not given",
+        "consolidate": "compares memories in the background",
+    }
+    asked = [says for name, says in work.items() if getattr(settings, name)]
+    left = [f"DOLMEN_{name.upper()}" for name in work if not getattr(settings, name)]
+    off = f"switched off by {', '.join(left)}" if left else ""
+    return "; ".join(filter(None, (", ".join(asked) if asked else "is asked for nothing", off)))
 
 
 def _findings(name: str, facts: Iterable[Fact], otherwise: str) -> Iterator[Finding]:
