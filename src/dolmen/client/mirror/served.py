@@ -19,7 +19,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.mirroring import MirrorWrite, NoteState, Standing, Waiting, Waits
 from dolmen.domain.note import content_sha
 
-_TOGETHER, _READ = 50, 200
+_TOGETHER, _READ = 100, 200
 """Writes in one call, and notes read in one."""
 _BODY = 1_500_000
 """Bytes of a call: a server takes four million where nothing else is set."""
