@@ -64,6 +64,16 @@ def test_hashes_of_two_schemes_are_not_compared() -> None:
     assert after(ANCHORED, anchor_commit="aaaaaaa", found=True, hash="sym:2") is None
 
 
+def test_hashes_without_a_scheme_are_compared_with_each_other() -> None:
+    """C-231: the document names no form for them."""
+    bare = after(PENDING, found=True, hash="5d41402abc4b2a76")
+    assert bare is not None
+    changed = after(bare, anchor_commit=bare.anchor_commit, found=True, hash="7d793037a0760186")
+    assert changed is not None
+    assert changed.state == "changed"
+    assert after(bare, anchor_commit=bare.anchor_commit, found=True, hash="def1:1") is None
+
+
 def test_what_came_back_is_current_again() -> None:
     gone = after(ANCHORED, anchor_commit="aaaaaaa", found=False)
     assert gone is not None

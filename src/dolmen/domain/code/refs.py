@@ -88,8 +88,9 @@ def valid_commit(text: str) -> bool:
 
 
 def scheme(hash: str) -> str:
-    """How a hash was made: `blob` of `blob:1a2b…`. Hashes of two schemes cannot be compared."""
-    return hash.partition(":")[0]
+    """How a hash was made: `blob` of `blob:1a2b…`, nothing of a bare one. Hashes of two schemes cannot be compared."""
+    name, colon, _ = hash.partition(":")
+    return name if colon else ""
 
 
 def checked(ref: CodeRef, check: Check, commit: str, at: int) -> CodeRef | None:
