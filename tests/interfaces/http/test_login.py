@@ -26,6 +26,7 @@ from dolmen.interfaces.clients.targets import TARGETS
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.services import people
 from dolmen.services.accounts import keys, revoke
+from dolmen.services.notes.mirroring import Mirroring
 from dolmen.settings import Settings
 from tests.hooking import repository
 from tests.interfaces.conftest import Served, serving
@@ -104,6 +105,22 @@ def test_a_machine_signs_in_and_what_runs_on_it_is_let_in(town: Town, spelled: s
     found = endpoint.find("cli", Settings())
     assert (found.named, found.key) == (True, "")
     assert RefsDesk(found).targets("shop", 0, 5.0) == []
+
+
+def test_a_new_folder_is_mirrored_with_the_sign_in(town: Town, tmp_path: Path) -> None:
+    signed_in(town, mode="write")
+    root = tmp_path / "notes"
+    root.mkdir()
+    (root / "a.md").write_text("A note of this machine.\n")
+    command = [sys.executable, "-m", "dolmen", "mirror", str(root), "--user"]
+    assert "1 new note" in ran(command).stdout
+    assert "nothing to do" in ran(command).stdout
+    [note] = Mirroring(town.served.rt, town.served.owner(), "user").standing()
+    assert note.place == "a.md"
+    kept.forget(town.served.url)
+    again = ran(command)
+    assert again.returncode == 5
+    assert "dolmen login" in again.stderr
 
 
 def test_the_tokens_are_this_users_alone(town: Town) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from dolmen.domain.errors import DolmenError
 from dolmen.services import accounts, review
+from dolmen.services.policy import set_policy
 from dolmen.services.vaults import add_vault
 from tests.interfaces.conftest import Served
 from tests.interfaces.mirror.conftest import Far, Machine, edit, new, note, sources
@@ -169,3 +170,30 @@ def test_another_projects_words_are_not_told_and_a_key_for_other_tools_opens_not
     assert found is not None
     assert (found.here, found.source, found.sha) == (False, "", "")
     assert failing(machine(server, toolset="openai")).code == "forbidden"
+
+
+def test_the_vaults_policy_holds_for_a_key_that_may_write(server: Served, machine: Machine) -> None:
+    """C-140, C-144: read on every call; a key for kmem's tools has deletions wait as there."""
+    far, kmem = machine(server), machine(server, toolset="kmem")
+    for name in ("a", "b"):
+        far.put(f"{name}.md", f"The note {name}.\n")
+    far.sync()
+    kmem.sync()
+    (kmem.root / "a.md").unlink()
+    kmem.put("b.md", "The note b, changed.\n")
+    done = kmem.sync()
+    assert (done.counts["propose"], done.counts["change"]) == (1, 1)
+    assert len(sources(server)) == 2
+    (far.root / "a.md").unlink()
+    far.sync()
+    assert list(sources(server).values()) == ["The note b, changed.\n"]
+    kmem.sync()
+    set_policy(server.rt, server.owner(), "write_policy", "review")
+    far.put("c.md", "The note c.\n")
+    assert far.sync().counts["propose"] == 1
+    set_policy(server.rt, server.owner(), "write_policy", "direct")
+    set_policy(server.rt, server.owner(), "agent_writes", "off")
+    far.put("d.md", "The note d.\n")
+    assert far.sync().counts["propose"] == 1
+    assert len(waiting(server)) == 2
+    assert far.files().keys() == {"b.md", "c.md", "d.md"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import random
 import signal
@@ -27,6 +28,19 @@ from tests.interfaces.conftest import Serve, Served, serving
 from tests.interfaces.mirror.conftest import Far, Machine, edit, new, note, sources
 
 pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @contextmanager
@@ -58,15 +72,8 @@ def losing(target: str, lost: set[int]) -> Iterator[tuple[str, list[str]]]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/mcp", asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with listening(Handler) as base:
+        yield f"{base}/mcp", asked
 
 
 def filled(far: Far, number: int) -> None:
@@ -217,6 +224,70 @@ def test_the_mirrors_refusals_have_a_code_a_message_and_a_fix(server: Served) ->
     assert found == {"notes": [None, None], "sources": [None], "proposals": ["refused", "refused"]}
     unlisted = server.http.get(f"{server.base}/api/v1/mirror/notes?after=%00")
     assert (unlisted.status_code, unlisted.json()["error"]["code"]) == (410, "gone")
+
+
+NOTE = "01890000-0000-7000-8000-000000000000"
+STANDING = {"id": NOTE, "version": 1, "changed_at": 1, "place": "../../escaped.md", "was_file": True}
+STATE = {"standing": STANDING, "source": "Words.\n", "sha": "0" * 64, "live": True, "here": True}
+
+
+@contextmanager
+def claiming(standing: Any, state: Any) -> Iterator[str]:
+    """A server that may say anything."""
+    answers = {
+        "/api/v1/mirror": {"vault": "v", "scope": "user", "mode": "write", "newest": ""},
+        "/api/v1/mirror/notes": {"notes": [standing], "next": None},
+        "/api/v1/mirror/read": {"notes": [state], "sources": [], "proposals": []},
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length") or 0))
+            text = json.dumps(answers[self.path.partition("?")[0]]).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with listening(Handler) as base:
+        yield f"{base}/mcp"
+
+
+@pytest.mark.parametrize(
+    ("standing", "state"),
+    [
+        ({**STANDING, "id": "a/../../../../escaped"}, STATE),
+        ({**STANDING, "id": 1}, STATE),
+        ({**STANDING, "place": None}, STATE),
+        ({"id": NOTE}, STATE),
+        ("note", STATE),
+        (STANDING, {**STATE, "source": ["Words."]}),
+        (STANDING, {**STATE, "source": "\ud800"}),
+        (STANDING, {}),
+        (STANDING, "Words."),
+    ],
+)
+def test_a_server_that_answers_with_anything_gets_no_file_written(
+    serve: Serve, machine: Machine, standing: Any, state: Any
+) -> None:
+    far = machine(serve())
+    with claiming(standing, state) as far.url, pytest.raises(DolmenError) as error:
+        far.sync()
+    assert error.value.code == "configuration"
+    assert far.files() == {}
+
+
+def test_a_server_gets_no_file_written_outside_of_the_folder(serve: Serve, machine: Machine) -> None:
+    far = machine(serve())
+    with claiming(STANDING, STATE) as far.url:
+        far.sync()
+    assert far.files() == {f"escaped-{NOTE[-12:]}.md": "Words.\n"}
+    assert not list(far.root.parent.glob("*.md"))
 
 
 RESTLESS = """

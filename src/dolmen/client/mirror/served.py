@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlencode
@@ -24,6 +26,7 @@ _TOGETHER, _READ = 100, 200
 _BODY = 1_500_000
 """Bytes of a call: a server takes four million where nothing else is set."""
 _LISTINGS = 3
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Source = tuple[str, str, int]
 _Key = TypeVar("_Key")
@@ -48,7 +51,8 @@ class ServedVault:
     def about(self) -> tuple[str, str]:
         """The id of the vault and the scope of the notes; `mode` is known from then on."""
         found = self._about()
-        return str(found["vault"]), str(found["scope"])
+        with _understood():
+            return str(found["vault"]), str(found["scope"])
 
     def _about(self) -> dict[str, Any]:
         found = self._get("/mirror")
@@ -72,8 +76,10 @@ class ServedVault:
         after: str | None = None
         while True:
             page = self._get("/mirror/notes", **({} if after is None else {"after": after}))
-            yield from (Standing(**each) for each in page["notes"])
-            after = page["next"]
+            with _understood():
+                found = [_standing(each) for each in page["notes"]]
+                after = page["next"]
+            yield from found
             if after is None:
                 return
 
@@ -106,9 +112,12 @@ class ServedVault:
         """Asks for these; the answer may hold the first ones only."""
         wanted = [{"id": id, "sha": sha, "after": after} for id, sha, after in sources]
         found = self._post("/mirror/read", {"notes": notes, "sources": wanted, "proposals": proposals})
-        self._notes |= zip(notes, map(_state, found["notes"]))
-        self._sources |= zip(sources, found["sources"])
-        self._proposals |= zip(proposals, found["proposals"])
+        with _understood():
+            self._notes |= zip(notes, map(_state, found["notes"]))
+            self._sources |= zip(sources, found["sources"])
+            self._proposals |= zip(proposals, found["proposals"])
+            if not any(found.values()) and (notes or sources or proposals):
+                raise ValueError("nothing of what was asked for")
         for id in notes:
             self._wanted.pop(id, None)
         for source in sources:
@@ -148,7 +157,7 @@ class ServedVault:
             texts = ",".join(text for _, text in batch)
             body = f'{{"project":{json.dumps(self.project)},"writes":[{texts}]}}'
             try:
-                results = self.wire.ask("/mirror/write", body)["results"]
+                results = self.wire.ask("/mirror/write", body).get("results") or []
             except DolmenError as error:
                 if error.code != "too-large":
                     raise
@@ -159,10 +168,11 @@ class ServedVault:
                 self._send(batch[:half])
                 self._send(batch[half:])
                 return
-            if not results:
-                raise DolmenError("internal", "The server did none of the writes.", "Run the mirror again.")
-            for (write, _), result in zip(batch, results):
-                self._held[write] = _done(write, result)
+            with _understood():
+                for (write, _), result in zip(batch, results):
+                    self._held[write] = _done(write, result)
+                if not results:
+                    raise ValueError("none of the writes was done")
             batch = batch[len(results) :]
 
     def _write(self, write: MirrorWrite) -> NoteState | None:
@@ -235,8 +245,36 @@ def _next(wanted: _Key, others: Iterable[_Key]) -> list[_Key]:
 def _state(given: dict[str, Any] | None, source: str = "") -> NoteState | None:
     if given is None:
         return None
-    standing = Standing(**given["standing"])
-    return NoteState(standing, given.get("source", source), given["sha"], given["live"], given["here"])
+    said, sha = given.get("source", source), given["sha"]
+    if not (isinstance(said, str) and isinstance(sha, str)):
+        raise TypeError("a note says something else than text")
+    said.encode()
+    return NoteState(_standing(given["standing"]), said, sha, given["live"] is True, given["here"] is True)
+
+
+def _standing(given: dict[str, Any]) -> Standing:
+    """A note of a listing. A file's name may be made of its id, so what is none goes no further."""
+    id, place = given["id"], given["place"]
+    if not (isinstance(id, str) and _ID.fullmatch(id) and isinstance(place, str)):
+        raise ValueError("a note has no id, or no place")
+    return Standing(**given)
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Around the reading of an answer.
+
+    Raises:
+        DolmenError: `configuration` for one that is not as it should be.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DolmenError(
+            "configuration",
+            f"The server's answer is none that a mirror understands ({error}).",
+            "Bring the server and this program to the same version.",
+        ) from error
 
 
 def _done(write: MirrorWrite, result: dict[str, Any]) -> _Done:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from dolmen.domain.mirroring import MirrorWrite, NoteState, Standing, Waiting
 
-BROKEN = ("store-busy", "unavailable", "internal", "unauthorized", "rate-limited")
+BROKEN = ("store-busy", "unavailable", "internal", "unauthorized", "rate-limited", "configuration")
 """Errors that are no note's own: nothing else works either."""
 
 
