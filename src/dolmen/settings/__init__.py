@@ -156,7 +156,10 @@ class Settings:
         "path", "", "Agents", "Folder of the session hooks' files: session logs, and summaries that wait for a server.",
         shown_default="<user data directory>/hook",
     )  # fmt: skip
-    key: str = _row("text", "", "Agents", "The key that session hooks and `dolmen refs sync` show to it.", secret=True)
+    key: str = _row(
+        "text", "", "Agents", "The key that session hooks, `dolmen refs sync` and `dolmen mirror` show to it.",
+        secret=True,
+    )  # fmt: skip
     zone: str = _row(
         "text", "", "Agents",
         'Where "yesterday" is, when a caller does not say, and the zone of the times that a terminal shows: '

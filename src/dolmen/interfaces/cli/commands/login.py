@@ -28,7 +28,8 @@ def login(here: Here, url: str, mode: Any, project: str, toolset: str | None, no
     """Sign in to a server, on any machine.
 
     Prints an address and a code: open the address in any browser, also on your phone, compare the code, and decide
-    there. From then on hooks and `dolmen refs sync` of this user use that server where no setting names another one.
+    there. From then on hooks, `dolmen refs sync` and new mirrors of this user use that server, where no setting names
+    another one.
 
     With --json, the address and the code come as one JSON line on standard error.
     """
