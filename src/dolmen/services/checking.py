@@ -11,6 +11,7 @@ from dolmen.domain.identity import scope_of
 from dolmen.domain.memory import (
     CONTENT_LIMIT,
     FOLDER_LIMIT,
+    HANDOFF,
     KEY_LIMIT,
     KINDS,
     LINKS_LIMIT,
@@ -37,7 +38,7 @@ def checked(item: NewMemory) -> NewMemory:
     Raises:
         DolmenError: `invalid-argument`, `too-large` or `secret-detected`.
     """
-    text = content_text(item.content)
+    text = summary_text(item.content) if item.label == HANDOFF else content_text(item.content)
     title = short_text(item.title, "title", TITLE_LIMIT)
     tags = tag_names(item.tags)
     source = short_text(item.source, "source", SOURCE_LIMIT)
@@ -99,6 +100,19 @@ def content_text(content: str) -> str:
             "Split it into statements that stand alone and remember each.",
         )
     return text
+
+
+def summary_text(summary: str) -> str:
+    """What a handoff says, as `content_text`."""
+    if not summary.strip():
+        raise DolmenError("invalid-argument", "The summary is empty.", "Say what was done and how it stands.")
+    if len(summary) > CONTENT_LIMIT:
+        raise DolmenError(
+            "too-large",
+            f"The summary has {len(summary)} characters; a handoff holds at most {CONTENT_LIMIT}.",
+            "Say where the work stands, and remember what is worth keeping by itself.",
+        )
+    return content_text(summary)
 
 
 def short_text(value: str, name: str, limit: int) -> str:

@@ -36,6 +36,14 @@ def test_a_handoff_has_limits(claude: Agent, args: dict[str, Any], code: str) ->
     assert claude.refused("handoff", **args)["code"] == code
 
 
+def test_a_refused_summary_is_called_one_and_told_what_to_do(claude: Agent) -> None:
+    """C-30."""
+    long = claude.refused("handoff", summary="x" * 8001)
+    assert long["message"].startswith("The summary has 8001 characters")
+    assert "remember each" not in long["fix"]
+    assert claude.refused("handoff", summary=" ")["message"] == "The summary is empty."
+
+
 def test_a_handoff_may_be_as_large_as_its_limits(claude: Agent) -> None:
     """C-202, C-335."""
     left = claude.do("handoff", summary="x" * 8000, next_steps=["s" * 1000] * 20, ttl_seconds=30 * 86_400)

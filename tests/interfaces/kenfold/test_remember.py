@@ -174,6 +174,17 @@ def test_what_is_replaced_must_be_active_in_the_same_scope_and_here(claude: Agen
     assert claude.recalled("bun", project=REPO) == []
 
 
+def test_what_cannot_be_replaced_is_said_with_the_way_out(claude: Agent) -> None:
+    """C-30: what waits has no active one."""
+    waits = claude.remember("Likes short answers.", type="preference")
+    assert "waits for a person" in claude.refused("remember", content="Likes long ones.", supersedes=waits)["fix"]
+    gone = claude.remember("The build takes an hour.")
+    claude.do("forget", id=gone)
+    for more in ({}, {"type": "semantic"}):
+        refused = claude.refused("remember", content="It takes a minute.", supersedes=gone, **more)
+        assert (refused["code"], refused["fix"]) == ("gone", "Remember the new statement without supersedes.")
+
+
 def test_a_proposed_replacement_leaves_the_old_one_until_it_is_approved(claude: Agent) -> None:
     """C-122, C-136."""
     old = claude.remember("Answer in English.", type="preference")

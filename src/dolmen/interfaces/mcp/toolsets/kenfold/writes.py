@@ -27,6 +27,15 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
+    try:
+        return _remember(rt, actor, args)
+    except DolmenError as error:
+        if error.code == "gone" and "`edit`" in error.fix:  # which is no tool of Kenfold's
+            raise DolmenError("gone", error.message, "Remember the new statement without supersedes.") from error
+        raise
+
+
+def _remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     old = memory_id(args["supersedes"], "supersedes") if (args.get("supersedes") or "").strip() else None
     kind, source, same = _kind(rt, actor, args, old)
     type = type_of(kind)
