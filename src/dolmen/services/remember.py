@@ -180,8 +180,10 @@ def _replaceable(tx: Tx, actor: Actor, ref: str, scope: str) -> Memory:
     old = existing(tx, actor, ref)
     if old.status != "active":
         newer = f" It was replaced by {old.superseded_by}." if old.superseded_by else ""
-        waits = "It waits for a person. Remember the new statement by itself; both are then decided about."
-        fix = waits if old.status == "proposed" else "Supersede the active one."
+        fix = {
+            "proposed": "It waits for a person. Remember the new statement by itself; both are then decided about.",
+            "deleted": "Remember the new statement without supersedes.",
+        }.get(old.status, "Supersede the active one.")
         raise DolmenError("gone", f"Memory {old.id} is {old.status} and cannot be superseded.{newer}", fix)
     if old.scope != scope:
         raise DolmenError(
