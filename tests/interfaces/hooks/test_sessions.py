@@ -510,3 +510,10 @@ def test_the_hooks_files_are_in_the_folder_that_is_named_also_in_the_file(hooked
     work(hooked, shop)
     assert stat.S_IMODE((hooked.home / "named" / "sessions").stat().st_mode) == 0o700
     assert not hooked.files.exists()
+
+
+def test_a_setting_that_is_wrong_is_said_once(hooked: Hooked, shop: Path) -> None:
+    hooked.more = {"DOLMEN_PORT": "x"}
+    said = hooked.run({**start(), "cwd": str(shop)}).answer["systemMessage"]
+    assert said.count("DOLMEN_PORT does not take 'x'") == 1
+    assert said.endswith("Memory is not available in this session.")

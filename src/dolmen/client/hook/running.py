@@ -84,7 +84,8 @@ class Run:
             self.complain(f"{error.message} {error.fix}")
             if wanted:
                 written.release(session.contexts)
-            said = f"Memory is not available in this session. {error.message} {error.fix}" if wanted else ""
+            why = "" if error.message in warning else f"{error.message} {error.fix}"
+            said = _joined("Memory is not available in this session.", why) if wanted else ""
             return self.adapter.say(event, "", _joined(warning, said))
         if wanted and event.session:
             self._add(written, "context", text=context if event.later else "")
