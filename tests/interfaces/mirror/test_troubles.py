@@ -308,8 +308,12 @@ with open_mirror(Path(sys.argv[3]), vault, vault_id=id, scope=scope) as mirror:
 KILLS = 8
 
 
-def test_a_mirror_that_is_killed_again_and_again_loses_and_doubles_nothing(server: Served, machine: Machine) -> None:
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_a_mirror_that_is_killed_again_and_again_loses_and_doubles_nothing(
+    engine: str, serve: Serve, machine: Machine
+) -> None:
     """B056: a person and an agent write all the time; the process dies at moments that nobody chose."""
+    server = serve(engine, rate_limit=0)
     chance = random.Random(20261201)
     far = machine(server)
     said: set[str] = set()
