@@ -45,3 +45,28 @@ def test_a_short_near_copy_of_a_long_memory_is_not_called_similar_but_a_long_one
     ref = house.stored(long)
     assert [one.ref for one in house.remember(long.replace("Thursdays", "Mondays")).similar] == [ref]
     assert house.remember(STATEMENTS[0]).similar == ()
+
+
+def test_the_first_memories_of_a_store_are_not_called_similar_to_each_other(knowing_house: House) -> None:
+    """C-111, also where too few texts tell what cosine unrelated ones have: this model gives them 0.8."""
+    house = knowing_house
+    unrelated = (
+        "Deploys happen on Tuesday afternoons.",
+        "Money is stored in integer cents.",
+        "The team uses pytest for tests.",
+        "배포 문서는 위키에 있다.",
+        "Postgres 18 is the production database.",
+    )
+    refs = {}
+    for text in unrelated:
+        shown = house.remember(text)
+        assert shown.similar == (), text
+        refs[text] = shown.ref
+    first = house.remember("Deployments take place each Tuesday in the afternoon.")
+    assert [one.ref for one in first.similar] == [refs[unrelated[0]]]
+
+
+def test_the_second_memory_of_a_store_is_compared_with_the_first(knowing_house: House) -> None:
+    first = knowing_house.stored("Deploys happen on Tuesday afternoons.")
+    again = knowing_house.remember("Deployments take place each Tuesday in the afternoon.")
+    assert [one.ref for one in again.similar] == [first]

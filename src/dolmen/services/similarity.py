@@ -26,6 +26,9 @@ _SHARED = 0.25
 _ONE_PASSAGE = 500
 """Characters up to which a text and any near copy of it are indexed whole, in one passage."""
 _EXCERPT = 240
+_UNRELATED = 0.8
+"""The most that is taken for the cosine of unrelated texts where a vault has too few to tell: some models never give
+much less, and all give more to two texts that say the same."""
 
 
 def similar(
@@ -84,5 +87,10 @@ def _by_meaning(rt: Runtime, tx: Tx, near: Filter, embedded: Embedded) -> dict[s
     model = tx.index.model(embedded.model, embedded.dim, tx.now)
     query: Vector = embedded.vectors[0]
     hits = tx.index.nearest(near, model, query, _CANDIDATES)
-    mean, _ = tx.index.background(near, model, query) or (0.0, 0.0)
+    mean, _ = tx.index.background(near, model, query) or (_of_few([hit.score for hit in hits]), 0.0)
     return {hit.memory: max(0.0, (hit.score - mean) / (1 - mean)) for hit in hits if mean < 1}
+
+
+def _of_few(cosines: Sequence[float]) -> float:
+    """What unrelated texts have, told from the few that there are."""
+    return min((_UNRELATED, *cosines))
