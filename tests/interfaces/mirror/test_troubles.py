@@ -151,6 +151,27 @@ def test_where_no_server_answers_it_says_so_and_goes_on_another_time(serve: Serv
     assert far.sync().counts["create"] == 1
 
 
+@pytest.mark.parametrize(("status", "waited"), [(500, []), (502, [1.0, 2.0, 4.0])])
+def test_a_proxy_that_answers_with_a_page_is_named_and_asked_again_where_that_helps(
+    serve: Serve, machine: Machine, status: int, waited: list[float]
+) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", "6")
+            self.end_headers()
+            self.wfile.write(b"<html>")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    far = machine(serve())
+    with listening(Handler) as far.url, pytest.raises(DolmenError) as error:
+        far.sync()
+    assert (error.value.code, far.waited) == ("unavailable", waited)
+    assert f"({status})" in error.value.message
+
+
 def test_a_first_mirror_of_three_hundred_notes_stays_below_sixty_requests(server: Served, machine: Machine) -> None:
     """C-342: sixty a minute, a thousand an hour."""
     far, other = (machine(server, bounds=Bounds(per_minute=60, per_hour=1000, at_once=4)) for _ in range(2))

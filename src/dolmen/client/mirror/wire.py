@@ -110,9 +110,15 @@ class Wire:
                 "Is the address right, and does the server run? Run the mirror again later: it goes on where it was.",
             )
         error = answer.get("error")
+        if status >= 500 and not isinstance(error, Mapping):
+            return DolmenError(
+                "unavailable",
+                f"The server at {where}, or a proxy before it, failed ({status}).",
+                "Look into its log. Run the mirror again later: it goes on where it was.",
+            )
         if status == 404 or not isinstance(error, Mapping):
             return DolmenError(
-                "unavailable" if status >= 500 else "configuration",
+                "configuration",
                 f"What answers at {where} serves no mirrors ({status}).",
                 "Name the address of a Dolmen server that is as new as this one: `--server https://HOST`.",
             )
