@@ -24,6 +24,8 @@ WRITES, READS, PAGE = 100, 500, 5_000
 CHARACTERS = 2_000_000
 """Of the sources in one answer; the one that goes over it is the last."""
 _PATH = 1_000
+_BROKEN = ("store-busy", "unavailable", "internal")
+"""Errors of the store, which are no note's own."""
 _PENDING = 10_000
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """No engine is asked for what it cannot hold."""
@@ -133,9 +135,12 @@ class MirrorDesk:
             except Waits as waits:
                 yield waits
             except DolmenError as error:
-                if error.code in ("store-busy", "unavailable", "internal") and not number:
+                if error.code not in _BROKEN:
+                    yield error
+                elif number:
+                    return  # those that are left come again
+                else:
                     raise
-                yield error
 
     def _written(self, write: MirrorWrite) -> NoteState | None:
         notes = self.notes
