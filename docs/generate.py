@@ -118,6 +118,8 @@ def _command(command: click.Command, context: click.Context, level: int = 2) -> 
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found is not None
+            if found.hidden:
+                continue
             yield from _command(found, click.Context(found, parent=context, info_name=name), level + 1)
         return
     pieces = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]

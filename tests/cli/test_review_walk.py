@@ -164,3 +164,14 @@ def test_a_proposed_note_is_listed_by_what_it_states_not_by_its_front_matter(sql
         create_note(app.runtime, agent, NewNote("We chose session cookies over JWT.", kind="decision"))
     listed = start(["review", "list"], sqlite_url).stdout.decode().rstrip()
     assert listed.endswith("pending\tWe chose session cookies over JWT."), listed
+
+
+def test_a_memory_that_waits_is_approved_by_the_id_that_its_agent_was_told(waiting: str) -> None:
+    """C-136, C-346."""
+    items = json.loads(start(["review", "list", "--json", "--only", "preference"], waiting).stdout)["proposals"]
+    first, second, third = (item["ref"] for item in items)
+    assert start(["memory", "approve", first], waiting).returncode == 0
+    assert start(["review", "apply", second[-12:]], waiting).returncode == 0
+    assert start(["memory", "reject", third, "--note", "no"], waiting).returncode == 0
+    listed = json.loads(start(["review", "list", "--json", "--only", "preference", "--status", "any"], waiting).stdout)
+    assert [item["status"] for item in listed["proposals"]] == ["applied", "applied", "rejected"]

@@ -33,4 +33,5 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.commands[name].get_short_help_str(1000)) for name in sorted(self.commands)])
+            shown = [name for name in sorted(self.commands) if not self.commands[name].hidden]
+            formatter.write_dl([(name, self.commands[name].get_short_help_str(1000)) for name in shown])

@@ -195,11 +195,16 @@ def _chosen(rt: Runtime, actor: Actor, ids: tuple[str, ...], group: Group | None
 
 
 def _named(rt: Runtime, actor: Actor, part: str) -> ReviewItem:
-    """The proposal that a person means by the first or last characters of its id."""
-    from dolmen.services.review import named, one
+    """The proposal that a person means by the first or last characters of its id, or of the memory that waits, which
+    is the id that the agent was told."""
+    from dolmen.services.review import named, one, pending
 
     wanted = part.strip().strip("…").lower()
     found = named(rt, actor, wanted) if len(wanted) >= _SHORTEST else []
+    if not found and len(wanted) >= _SHORTEST:
+        waiting = pending(rt, actor, "pending", 10_000)
+        found = [each.id for each in waiting if each.ref and each.ref.startswith(wanted)]
+        found = found or [each.id for each in waiting if each.ref and each.ref.endswith(wanted)]
     if not found:
         raise DolmenError("not-found", f"There is no proposal {part!r}.", "`dolmen review list` shows what waits.")
     if len(found) > 1:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import click
 
-from dolmen.interfaces.cli.commands import sharing
+from dolmen.interfaces.cli.commands import review, sharing
 from dolmen.interfaces.cli.commands.memory import checking, reading, removing, writing
 from dolmen.interfaces.cli.groups import CommandGroup
 
@@ -33,3 +35,8 @@ for each in (
     removing.purge,
 ):
     memory.add_command(each)
+
+for name, command in (("review", review.walk), ("approve", review.apply), ("reject", review.reject)):
+    alias = copy(command)  # as Kenfold spells them
+    alias.hidden = True
+    memory.add_command(alias, name)
