@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dolmen.domain.access import Connection
+    from dolmen.domain.values import Mode
 
 _SHORTEST = 4
 _MOST_NAMED = 5
 _LONGEST = 36_500 * DAY
 _LOCAL = "Programs on this machine are still let in without a key; DOLMEN_AUTH=keys ends that."
+_MAY: Mapping[Mode, str] = {
+    "read": "it may only read",
+    "suggest": "it reads, and what it writes waits for you",
+    "write": "it reads and writes",
+    "admin": "it reads, writes and manages",
+}
 _KEYED = "Every client needs a key: this server lets nobody in without one."
 
 
@@ -123,21 +130,48 @@ def create(
             groups=groups,
             preset=preset,
         )
-    from dolmen.interfaces.cli.commands.serve import connect_lines, endpoint, http_options
+    from dolmen.interfaces.cli.commands.serve import http_options
     from dolmen.interfaces.http.hosts import keyless
 
-    settings, out = here.settings, here.out
-    local = keyless(http_options(settings))
+    out, local = here.out, keyless(http_options(here.settings))
     out.result({"secret": secret, "key": present.plain(connection), "keyless": local}, [secret])
-    if out.as_json:
-        return
     spelled = "" if connection.agent == agent else f" (so {agent!r} is written)"
-    out.note(f"for {connection.agent}{spelled}, mode {connection.mode}; it is not shown again.")
-    out.note(_LOCAL if local else _KEYED)
-    out.note("")
-    url = endpoint(settings.public_url, settings.host, settings.port)
-    for line in connect_lines(here, url, with_key=True, key=secret):
+    known = [f"tools {connection.toolset}", f"project {connection.project}" if connection.project else ""]
+    ends = f"until {out.when(connection.expires_at)}" if connection.expires_at else ""
+    more = ", ".join(filter(None, (*known, ends, *_said(connection, groups))))
+    out.note(f"for {connection.agent}{spelled}: {_MAY[connection.mode]}; {more}.")
+    out.note("It is not shown again. " + (_LOCAL if local else _KEYED))
+    for line in _next_steps(connection):
         out.note(line)
+
+
+def _next_steps(connection: Connection) -> list[str]:
+    """How whoever holds the key gets to use it."""
+    from dolmen.interfaces.clients.targets import TARGETS
+
+    client = connection.agent if connection.agent in {target.client for target in TARGETS} else "CLIENT"
+    steps = [(f"dolmen install {client} --key -", "sets a client up; paste the key when it waits")]
+    steps = [] if connection.toolset == "openai" else steps
+    steps += [("dolmen key setup", "shows the address, and what to write for each client")]
+    steps += [("dolmen brief --quick", "is for an agent that cannot speak MCP")] if connection.toolset == "kmem" else []
+    wide = max(len(typed) for typed, _ in steps)
+    return [f"  {typed.ljust(wide)}  {does}" for typed, does in steps]
+
+
+@key.command()
+@command
+def setup(here: Here) -> None:
+    """Show what to write for each client that comes with a key.
+
+    The key itself stands where `dlm_…` is. `dolmen install` writes the same into the clients on this machine.
+    """
+    from dolmen.interfaces.cli.commands.serve import connect_lines, endpoint
+    from dolmen.interfaces.clients import recipes
+
+    settings = here.settings
+    url = endpoint(settings.public_url, settings.host, settings.port)
+    clients = [{"client": each.client, "file": each.file, "text": each.text} for each in recipes(url, with_key=True)]
+    here.out.result({"url": url, "clients": clients}, [f"at {url}", "", *connect_lines(here, url, with_key=True)[:-1]])
 
 
 def _expiry(said: str, now: int, zone: str) -> int:
@@ -164,11 +198,14 @@ def _expiry(said: str, now: int, zone: str) -> int:
 def list_(here: Here, every: bool) -> None:
     """List the keys; never their secrets."""
     from dolmen.services.accounts import keys
+    from dolmen.services.groups import groups
 
     with here.vault() as (rt, actor):
         found = keys(rt, actor)
+        together = groups(rt, actor)
         with rt.store.read() as tx:
             now = tx.now
+    of_key = {each.id: [group.name for group in together if each.id in group.keys] for each in found}
     shown = [each for each in found if every or _state(each, now) == "valid"]
     from dolmen.interfaces.cli import present
 
@@ -184,11 +221,11 @@ def list_(here: Here, every: bool) -> None:
             _state(each, now),
             out.dim(out.when(each.last_used_at) if each.last_used_at else "never"),
             out.dim(out.when(each.expires_at) if each.expires_at else "never"),
-            "; ".join(filter(None, (each.label, *_said(each)))),
+            "; ".join(filter(None, (each.label, *_said(each, of_key[each.id])))),
         )
         for each in shown
     ]
-    value = [present.plain(each) | {"state": _state(each, now)} for each in shown]
+    value = [present.plain(each) | {"groups": of_key[each.id], "state": _state(each, now)} for each in shown]
     facts = ("id", "agent", "mode", "toolset", "key", "project", "state")
     headings = (*facts, out.in_zone("used"), "ends", "label, limits")
     none = "No key is valid; --all shows the others." if found else "No keys yet: `dolmen key create AGENT` makes one."
@@ -251,11 +288,12 @@ def edit(here: Here, id: str, **limits: Any) -> None:
     here.out.result(present.plain(changed), [f"{present.short(changed.id)} {changed.agent}: {said}"])
 
 
-def _said(connection: Connection) -> list[str]:
-    """What is not the default."""
+def _said(connection: Connection, groups: Sequence[str] = ()) -> list[str]:
+    """What is not the default; `groups` are the names of those that it is kept apart with."""
     limits = {name: value for name, value in asdict(connection.bounds).items() if value is not None}
     said = [f"{name.replace('_', ' ')} {value or 'no limit'}" for name, value in limits.items()]
-    said += [word for word, holds in (("kept apart", connection.apart), ("private", connection.private)) if holds]
+    apart = f"kept apart in {', '.join(groups)}" if groups else "kept apart"
+    said += [word for word, holds in ((apart, connection.apart), ("private", connection.private)) if holds]
     said += [f"preset {connection.preset}"] if connection.preset else []
     return [*said, f"write policy {connection.write_policy}"] if connection.write_policy else said
 
