@@ -172,6 +172,6 @@ def test_a_memory_that_waits_is_approved_by_the_id_that_its_agent_was_told(waiti
     first, second, third = (item["ref"] for item in items)
     assert start(["memory", "approve", first], waiting).returncode == 0
     assert start(["review", "apply", second[-12:]], waiting).returncode == 0
-    assert start(["memory", "reject", third, "--note", "no"], waiting).returncode == 0
+    assert start(["memory", "reject", third, "--reason", "no"], waiting).returncode == 0
     listed = json.loads(start(["review", "list", "--json", "--only", "preference", "--status", "any"], waiting).stdout)
     assert [item["status"] for item in listed["proposals"]] == ["applied", "applied", "rejected"]

@@ -151,7 +151,7 @@ def show(here: Here, id: str) -> None:
 @review.command()
 @click.argument("ids", nargs=-1)
 @_everything
-@click.option("--note", default="", help="Why; kept with the decision.")
+@click.option("--note", "--reason", "note", default="", help="Why; kept with the decision.")
 @click.option("--force", is_flag=True, help="Also when the memory changed since.")
 @click.option("--text", help="Store this text instead of the proposed one.")
 @command
@@ -170,7 +170,7 @@ def apply(here: Here, ids: tuple[str, ...], group: Group | None, note: str, forc
 @review.command()
 @click.argument("ids", nargs=-1)
 @_everything
-@click.option("--note", default="", help="Why; kept with the decision.")
+@click.option("--note", "--reason", "note", default="", help="Why; kept with the decision.")
 @command
 def reject(here: Here, ids: tuple[str, ...], group: Group | None, note: str) -> None:
     """Disagree: leave everything as it is."""
