@@ -51,7 +51,7 @@ def printed() -> list[str]:
 def _wrapped(line: str) -> list[str]:
     """A line cut into rows between its words; colours go on in the next row."""
     rows, row, width, style = [], "", 0, ""
-    indent = "    " if line.startswith("    ") else ""
+    indent = "  " if line.startswith("  ") else ""
     for piece in re.findall(r"\x1b\[[0-9;]*m|\s+|[^\s\x1b]+", line):
         if _STYLE.fullmatch(piece):
             style = "" if piece in ("\x1b[0m", "\x1b[m") else style + piece

@@ -95,6 +95,37 @@ def test_a_list_fits_the_terminal(sqlite_url: str, columns: int) -> None:
     assert lines[0].startswith("ref ")
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_an_answer_breaks_between_words_under_its_own_start(sqlite_url: str, columns: int) -> None:
+    start(["memory", "add", TEXT, "--user"], sqlite_url)
+    code, lines = Terminal(["memory", "search", "Tuesdays"], sqlite_url, columns).ended()
+    assert code == 0
+    text = [line for line in lines if line.startswith("  ")]
+    assert " ".join(line.strip() for line in text) == TEXT, "no word is cut"
+    assert len(text) > 1
+    assert max(map(width, text)) <= columns
+
+
+def test_what_doctor_finds_stands_to_the_right_of_what_it_looked_at(sqlite_url: str) -> None:
+    _, lines = Terminal(["doctor", "--quick"], sqlite_url, 60).ended()
+    further = [line for line in lines if line.startswith(" ")]
+    assert further
+    assert all(line.startswith(" " * 15) and line[15] != " " for line in further)
+
+
+def test_a_pipe_gets_a_text_in_its_own_lines(sqlite_url: str) -> None:
+    start(["memory", "add", TEXT + "\nAnd a second line.", "--user"], sqlite_url)
+    answer = start(["memory", "search", "Tuesdays"], sqlite_url).stdout.decode().splitlines()
+    assert [f"  {TEXT}", "  And a second line."] == answer[1:3]
+
+
+def test_a_command_to_copy_is_not_broken() -> None:
+    from dolmen.interfaces.cli.wrapping import wrapped
+
+    lines = wrapped("Use it with `dolmen memory show 12345678`, or type it: dolmen doctor --quick", 24, len, rest="  ")
+    assert lines == ["Use it with", "  `dolmen memory show 12345678`,", "  or type it:", "  dolmen doctor --quick"]
+
+
 def test_a_list_of_keys_keeps_its_heading_on_a_narrow_terminal(sqlite_url: str) -> None:
     start(["key", "create", "claude-code", "--project", "github.com/acme/parcels"], sqlite_url)
     code, lines = Terminal(["key", "list"], sqlite_url, 80).ended()

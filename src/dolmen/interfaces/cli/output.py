@@ -14,6 +14,7 @@ import click
 
 from dolmen.interfaces.cli.visible import for_json, for_terminal, marked, visible
 from dolmen.interfaces.cli.words import in_words
+from dolmen.interfaces.cli.wrapping import wrapped
 
 GAP = "  "
 _NARROW = 24
@@ -66,14 +67,14 @@ class Output:
     def note(self, text: str) -> None:
         """Something by the way; not a part of the result, so programs are spared it."""
         if not self.as_json:
-            click.echo(for_terminal(text), err=True)
+            _say(text, rest="")
 
     def warn(self, text: str) -> None:
         if self.as_json:
             click.echo(for_json(json.dumps({"warning": text}, ensure_ascii=False)), err=True)
             return
         mark = click.style("warning", fg="yellow") if self._colour_errors else "warning"
-        click.echo(f"{mark}: {for_terminal(text)}", err=True, color=self._colour_errors)
+        _say(text, f"{mark}: ", rest=" " * 9)
 
     def error(self, message: str, fix: str, value: Mapping[str, object]) -> None:
         """What is wrong and what to do: for people, or as `{"error": value}`."""
@@ -81,9 +82,22 @@ class Output:
             click.echo(for_json(json.dumps({"error": _worded(value)}, ensure_ascii=False, default=str)), err=True)
             return
         mark = click.style("error", fg="red", bold=True) if self._colour_errors else "error"
-        click.echo(f"{mark}: {for_terminal(in_words(message))}", err=True, color=self._colour_errors)
+        _say(in_words(message), f"{mark}: ", rest=" " * 7)
         if fix:
-            click.echo(f"  fix: {for_terminal(in_words(fix))}", err=True)
+            _say(in_words(fix), "  fix: ", rest=" " * 7)
+
+    def lines(self, text: str, first: str = "", rest: str | None = None) -> list[str]:
+        """Text of one line or more, on a terminal in lines of its width; a pipe gets each line as it is.
+
+        Args:
+            first, rest: stand before the first line, and before all others; without `rest`, `first` before all.
+        """
+        rest = first if rest is None else rest
+        return [
+            part
+            for n, line in enumerate(text.splitlines())
+            for part in _broken(line, first if n == 0 else rest, rest, at_terminal=self.terminal)
+        ]
 
     def when(self, us: int) -> str:
         """A time: on a terminal in the person's zone, `2026-09-27 06:00`; else `2026-09-27T06:00:00Z`."""
@@ -151,6 +165,24 @@ class Progress:
         """Clears the line on a terminal."""
         if self._written and self._terminal:
             click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def _broken(line: str, first: str, rest: str, *, at_terminal: bool) -> list[str]:
+    columns = shutil.get_terminal_size().columns
+    if not at_terminal or width(first + line) <= columns:
+        return [first + line]
+    return wrapped(line, columns, width, first=first, rest=rest)
+
+
+def _say(text: str, first: str = "", rest: str = "") -> None:
+    """Writes to standard error: what others wrote is shown, not obeyed; `first` is this program's own."""
+    shown = for_terminal(text).split("\n")
+    parts = [
+        part
+        for n, line in enumerate(shown)
+        for part in _broken(line, "" if n else first, rest, at_terminal=sys.stderr.isatty())
+    ]
+    click.echo("\n".join(parts), err=True, color=coloured(sys.stderr))
 
 
 def _stacked(row: Sequence[str], columns: int) -> list[str]:

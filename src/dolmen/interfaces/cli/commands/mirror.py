@@ -45,7 +45,7 @@ of the notes is believed while nobody writes."""
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--watch",
     "watching",
@@ -78,6 +78,9 @@ def mirror(
     if watching and (dry_run or force):
         raise DolmenError("invalid-argument", "--watch goes with neither --dry-run nor --force.", "Run once first.")
     root = folder.absolute()
+    if not root.is_dir():
+        fault = "is a file, not a folder" if root.exists() else "is not there"
+        raise DolmenError("not-found", f"{folder} {fault}.", "Make an empty folder, or name the one with your notes.")
     known = _known_project(root)
     with opened(here, endpoint_of(here, root, server), project, known, dry_run=dry_run) as place:
         if not known and project is None:

@@ -62,9 +62,10 @@ def _say(here: Here, stored: int, answers: list[tuple[str, Pack]], now: int) -> 
     from dolmen.interfaces.cli.commands.memory.reading import pack_json, pack_lines
 
     out = here.out
-    lines = [f"{stored} memories of the project {story.PROJECT} are in {here.settings.database}.", ""]
+    told = f"{stored} memories of the project {story.PROJECT} are in {here.settings.database}."
+    lines = [*out.lines(told), ""]
     for question, pack in answers:
-        lines += [out.bold(f"? {question}"), *(f"  {line}".rstrip() for line in pack_lines(here, pack, now)), ""]
+        lines += [out.bold(f"? {question}"), *pack_lines(here, pack, now), ""]
     again = f"--database {here.settings.database}"
     lines += [
         out.dim("Ask more:      ") + f"dolmen memory search {again} --project {story.PROJECT} QUESTION",

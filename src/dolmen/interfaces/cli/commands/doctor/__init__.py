@@ -15,6 +15,9 @@ from dolmen.interfaces.cli.here import Here, command
 
 _MARKS: Mapping[Level, tuple[str, str]] = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
 
+_MARGIN = " " * 15
+"""What is found out stands to the right of it."""
+
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Do not load the model or check its weights.")
@@ -30,9 +33,8 @@ def doctor(here: Here, quick: bool) -> None:
     lines = []
     for each in findings:
         mark, colour = _MARKS[each.level]
-        lines.append(f"{out.style(mark, fg=colour)} {each.name.ljust(12)} {each.what}")
-        if each.fix:
-            lines.append(f"  {' ' * 12} {out.dim('fix: ' + each.fix)}")
+        lines += out.lines(each.what, f"{out.style(mark, fg=colour)} {each.name.ljust(12)} ", _MARGIN)
+        lines += map(out.dim, out.lines(each.fix, f"{_MARGIN}fix: ", _MARGIN))
     lines += ["", f"{counts['ok']} fine, {counts['warn']} to look at, {counts['fail']} wrong"]
     value = [{"name": each.name, "level": each.level, "what": each.what, "fix": each.fix} for each in findings]
     out.result({"findings": value, "counts": {level: counts[level] for level in _MARKS}}, lines)

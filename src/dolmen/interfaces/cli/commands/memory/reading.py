@@ -205,7 +205,7 @@ def _claim_lines(here: Here, claim: Claim, now: int) -> list[str]:
     lines = ["  ".join(head)]
     if claim.title:
         lines.append(f"  {out.bold(claim.title)}")
-    lines += [f"  {line}" for line in claim.text.splitlines()]
+    lines += out.lines(claim.text, "  ")
     if claim.span:
         lines.append(out.dim(f"  … a part; `dolmen memory show {present.short(claim.ref)}` shows the whole"))
     if claim.also:

@@ -84,7 +84,7 @@ def add(
 def _remembered_lines(here: Here, result: Remembered) -> list[str]:
     ref = here.out.style(present.short(result.ref), fg="yellow") + " " if result.ref else ""
     lines = [f"{ref}{result.outcome}: {result.kind} in {result.scope.removeprefix('project:')}{_reach(result.scope)}"]
-    lines += [f"  {note}" for note in result.notes]
+    lines += [line for note in result.notes for line in here.out.lines(note, "  ")]
     lines += [f"  replaces {present.short(old)}" for old in result.superseded]
     lines += [f"  similar: {present.short(each.ref)} ({each.similarity:.2f}) {each.text}" for each in result.similar]
     return lines
