@@ -36,7 +36,7 @@ from dolmen.services.recall import recall
 from dolmen.services.remember import remember
 from dolmen.services.requests import NewMemory, Recall
 from dolmen.services.runtime import Options, Runtime
-from dolmen.services.transfer.imports import import_
+from dolmen.services.transfer.imports import BATCH, import_
 from dolmen.services.transfer.lines import FORMAT, VERSION, memory_line
 from dolmen.store.contract import Filter
 from dolmen.store.ids import rising
@@ -153,7 +153,7 @@ def _export(rt: Runtime, project: str, numbers: range) -> Iterator[str]:
 
 def _told(project: str) -> Callable[[int], None]:
     def progress(lines: int) -> None:
-        if lines % 50_000 == 0:
+        if lines % 50_000 < BATCH:
             print(f"  {project}: {lines:,} read in", file=sys.stderr, flush=True)
 
     return progress
