@@ -410,6 +410,18 @@ def test_doctor_notices_a_program_that_is_gone_and_a_key_that_is_refused(home: P
     assert any("/gone/dolmen, which is not there" in each["what"] for each in found_by_doctor())
 
 
+def test_doctor_says_once_when_a_clients_hook_last_ran_and_which_files_run_it(home: Path, dolmen: Dolmen) -> None:
+    mine, ours = home / ".claude" / "settings.json", home / "shop" / ".claude" / "settings.json"
+    dolmen("install", "claude-code", "--stdio", "--yes")
+    ours.parent.mkdir()
+    ours.write_text(mine.read_text())
+    [told] = [each for each in found_by_doctor() if each["level"] == "ok"]
+    assert told["what"] == f"Claude Code ({mine}, {ours}): there, and has not run yet"
+    checking.status.note("claude-code", ())
+    [told] = [each for each in found_by_doctor() if each["level"] == "ok"]
+    assert told["what"] == f"Claude Code ({mine}, {ours}): last session began just now, and had its context"
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_projects_link_to_elsewhere_is_not_followed(client: str, home: Path, dolmen: Dolmen) -> None:
     """Whoever wrote the repository would choose which of this user's files is overwritten."""

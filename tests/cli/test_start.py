@@ -54,6 +54,13 @@ def test_a_light_command_imports_no_protocol_and_no_model(words: list[str], sqli
     assert imported & set(HEAVY) == set()
 
 
+def test_the_list_of_keys_loads_nothing_that_writes_memory(sqlite_url: str) -> None:
+    start(["key", "create", "codex"], sqlite_url)
+    loaded = start(["key", "list"], sqlite_url, "-X", "importtime").stderr
+    assert b"dolmen.services.groups" in loaded
+    assert b"dolmen.services.recording" not in loaded
+
+
 def processor_time(words: list[str], environment: dict[str, str]) -> float:
     """The least of three runs, after one that compiles; seconds."""
     spent = []

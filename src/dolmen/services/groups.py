@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from dolmen.domain.access import Connection, KeyGroup, require
 from dolmen.domain.errors import DolmenError, not_found
 from dolmen.domain.values import Actor
-from dolmen.services.checking import tidied
-from dolmen.services.recording import audit
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -28,6 +26,9 @@ def add_group(rt: Runtime, actor: Actor, name: str) -> KeyGroup:
     Raises:
         DolmenError: `conflict` when there is one of that name; `invalid-argument`, `forbidden`.
     """
+    from dolmen.services.checking import tidied
+    from dolmen.services.recording import audit
+
     require(actor, "admin")
     name = tidied(name)
     with rt.write(actor) as tx:
@@ -44,6 +45,8 @@ def remove_group(rt: Runtime, actor: Actor, name: str) -> KeyGroup:
     Raises:
         DolmenError: `not-found`, `forbidden`.
     """
+    from dolmen.services.recording import audit
+
     require(actor, "admin")
     with rt.write(actor) as tx:
         found = group_named(tx, actor, name)
@@ -59,6 +62,8 @@ def join(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
     Raises:
         DolmenError: `not-found`; `conflict` for a key that is not kept apart, whose memories everybody sees anyway.
     """
+    from dolmen.services.recording import audit
+
     require(actor, "admin")
     with rt.write(actor) as tx:
         found = group_named(tx, actor, name)
@@ -84,6 +89,8 @@ def leave(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
     Raises:
         DolmenError: `not-found`, `forbidden`.
     """
+    from dolmen.services.recording import audit
+
     require(actor, "admin")
     with rt.write(actor) as tx:
         found = group_named(tx, actor, name)

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,16 +37,20 @@ def hooks(settings: Settings) -> Iterator[Finding]:
     home, here = Path.home(), Path.cwd()
     seen: set[Path] = set()
     for target in TARGETS:
+        running: list[Path] = []
         for name in (target.hooks.user, target.hooks.project) if target.hooks else ():
             file = place(name, home, here) if name else None
             if file is not None and file.is_file() and file not in seen:
                 seen.add(file)
-                yield from _look(target, file, settings)
+                yield from _look(target, file, running)
+        if running:
+            yield _last(target, running)
+            yield from _reached(target, settings)
     yield from _waiting(settings)
 
 
-def _look(target: Target, file: Path, settings: Settings) -> Iterator[Finding]:
-    """A file that runs the hook; a file that cannot be read is another check's."""
+def _look(target: Target, file: Path, running: list[Path]) -> Iterator[Finding]:
+    """A file that may run the hook, added to `running` if it can; one that cannot be read is another check's."""
     try:
         text = file.read_text(encoding="utf-8-sig")
         events = registered(target, text)
@@ -69,8 +73,7 @@ def _look(target: Target, file: Path, settings: Settings) -> Iterator[Finding]:
         return
     if target.client == "codex":
         yield from _trusted(file, text)
-    yield _last(target, file)
-    yield from _reached(target, settings)
+    running.append(file)
 
 
 def _gone(text: str) -> str:
@@ -91,12 +94,12 @@ def _is_path(program: str) -> bool:
     return "/" in program or "\\" in program
 
 
-def _last(target: Target, file: Path) -> Finding:
-    last = status.last(target.client)
+def _last(target: Target, files: Sequence[Path]) -> Finding:
+    last, where = status.last(target.client), f"{target.title} ({', '.join(map(str, files))})"
     if last is None:
-        return ok("hooks", f"{target.title} ({file}): there, and has not run yet")
+        return ok("hooks", f"{where}: there, and has not run yet")
     age = int(time.time()) - last.at
-    ran = f"{target.title}: last session began {_ago(age)}"
+    ran = f"{where}: last session began {_ago(age)}"
     if last.problem and age < _RECENT:
         return warn(
             "hooks",
