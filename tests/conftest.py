@@ -64,6 +64,21 @@ def _logs_as_they_were() -> Iterator[None]:
         one.propagate, one.disabled, one.handlers = propagate, disabled, handlers
 
 
+@pytest.fixture
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Real hashes, but quick ones."""
+    from dolmen.services import passwords
+
+    monkeypatch.setattr(passwords, "KIB", 64)
+    monkeypatch.setattr(passwords, "PASSES", 1)
+    kept = (passwords._hasher, passwords._absent)
+    for each in kept:
+        each.cache_clear()
+    yield
+    for each in kept:
+        each.cache_clear()
+
+
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Server]:
     """The PostgreSQL server of this test run, one for all workers; starts when the first test asks for it."""

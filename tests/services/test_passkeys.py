@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.passkeys import base64url
-from dolmen.services import own_account, passkeys, passwords, second_factor, vaults
+from dolmen.services import own_account, passkeys, second_factor, vaults
 from dolmen.services.passkeys import MOST, Answer, Site
 from dolmen.services.people import (
     GUESSES,
@@ -29,21 +28,13 @@ from dolmen.services.people import (
 from dolmen.services.second_factor import FRESH
 from tests.authenticator import ORIGIN, RP, Authenticator
 from tests.services.conftest import House
-from tests.services.test_people import HERE, PASSWORD, _forget
+from tests.services.test_people import HERE, PASSWORD
 from tests.services.test_second_factor import at, enter, turn_on
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 SITE = Site(ORIGIN, RP)
 VISITOR = Visitor(HERE, "Firefox · Linux")
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Real hashes, but quick ones."""
-    monkeypatch.setattr(passwords, "KIB", 64)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    _forget()
-    yield
-    _forget()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -32,23 +31,10 @@ from dolmen.services.people import (
 )
 from tests.services.conftest import House
 
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
 PASSWORD = "four words without sense"
 HERE = "192.0.2.7"
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Real hashes, but quick ones."""
-    monkeypatch.setattr(passwords, "KIB", 64)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    _forget()
-    yield
-    _forget()
-
-
-def _forget() -> None:
-    passwords._hasher.cache_clear()
-    passwords._absent.cache_clear()
 
 
 def code_of(error: pytest.ExceptionInfo[DolmenError]) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
 from dolmen.domain import totp
 from dolmen.domain.errors import DolmenError
-from dolmen.services import passwords, second_factor
+from dolmen.services import second_factor
 from dolmen.services.accounts import authenticate
 from dolmen.services.own_account import account, change_password
 from dolmen.services.people import (
@@ -28,19 +27,11 @@ from dolmen.services.people import (
 )
 from dolmen.services.second_factor import FRESH
 from tests.services.conftest import House
-from tests.services.test_people import HERE, PASSWORD, _forget
+from tests.services.test_people import HERE, PASSWORD
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 VISITOR = Visitor(HERE)
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Real hashes, but quick ones."""
-    monkeypatch.setattr(passwords, "KIB", 64)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    _forget()
-    yield
-    _forget()
 
 
 def enter(house: House, person: str = "owner", login: str = "ada") -> SignedIn:

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from dolmen.interfaces.http.options import HttpOptions
-from dolmen.services import passwords, people
+from dolmen.services import people
 from tests.interfaces.conftest import Served, serving
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -64,9 +64,7 @@ class Site:
 
 
 @pytest.fixture
-def site(new_store: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setattr(passwords, "KIB", 64)
-    monkeypatch.setattr(passwords, "PASSES", 1)
+def site(new_store: Callable[[str], str], cheap_passwords: None) -> Iterator[Site]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

@@ -27,9 +27,11 @@ from dolmen.services.people import IDLE, LONGEST, Visitor
 from dolmen.settings import Settings
 from tests.authenticator import Authenticator
 from tests.interfaces.conftest import Serve, Served, rpc, within
-from tests.interfaces.http.test_oauth_flow import BASE, LIST, PASSWORD, Town, _cheap, hidden, town
+from tests.interfaces.http.test_oauth_flow import BASE, LIST, PASSWORD, Town, hidden, town
 
-__all__ = ["_cheap", "town"]
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+__all__ = ["town"]
 
 HOST = {"host": "localhost:7077"}
 """The name under which passkeys hold where the public address is 127.0.0.1."""

@@ -11,9 +11,11 @@ import pytest
 
 from dolmen.domain.oauth import ALPHABET, DEVICE_GRANT
 from dolmen.services.accounts import keys
-from tests.interfaces.http.test_oauth_flow import BASE, Town, _cheap, hidden, town
+from tests.interfaces.http.test_oauth_flow import BASE, Town, hidden, town
 
-__all__ = ["_cheap", "town"]
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+__all__ = ["town"]
 
 
 def machine(town: Town, **metadata: Any) -> str:

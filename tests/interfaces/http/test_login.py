@@ -30,9 +30,9 @@ from dolmen.services.notes.mirroring import Mirroring
 from dolmen.settings import Settings
 from tests.hooking import repository
 from tests.interfaces.conftest import Served, serving
-from tests.interfaces.http.test_oauth_flow import PASSWORD, Town, _cheap, hidden
+from tests.interfaces.http.test_oauth_flow import PASSWORD, Town, hidden
 
-__all__ = ["_cheap"]
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 
 @pytest.fixture(autouse=True)

@@ -14,13 +14,13 @@ import httpx2
 import pytest
 
 from dolmen.domain.values import Bounds
-from dolmen.services import passwords, people, vaults
+from dolmen.services import people, vaults
 from dolmen.services.accounts import keys, revoke
 from dolmen.services.bounds import limit_key
 from dolmen.services.policy import set_policy
 from tests.interfaces.conftest import Serve, Served, rpc
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cheap_passwords")]
 
 BASE = "http://127.0.0.1:7077"
 """The public address that the server is told; the tests reach it at the port that it got."""
@@ -29,18 +29,6 @@ VERIFIER = "v" * 43
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 PASSWORD = "four words without sense"
 LIST = rpc("tools/list")
-
-
-@pytest.fixture(autouse=True)
-def _cheap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Real hashes, but quick ones."""
-    monkeypatch.setattr(passwords, "KIB", 64)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    passwords._hasher.cache_clear()
-    passwords._absent.cache_clear()
-    yield
-    passwords._hasher.cache_clear()
-    passwords._absent.cache_clear()
 
 
 @dataclass

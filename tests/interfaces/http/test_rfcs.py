@@ -19,9 +19,11 @@ from joserfc.jwk import ECKey
 from dolmen.domain.oauth import Client, OAuthError
 from dolmen.interfaces.http.oauth.assertion import TYPE, Assertions
 from dolmen.interfaces.http.oauth.fetching import Fetcher
-from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, VERIFIER, Town, _cheap, told, town
+from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, VERIFIER, Town, told, town
 
-__all__ = ["_cheap", "town"]
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+__all__ = ["town"]
 WELL_KNOWN = "/.well-known/oauth-authorization-server"
 
 

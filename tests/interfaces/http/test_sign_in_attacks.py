@@ -12,11 +12,11 @@ import pytest
 
 from dolmen.services import passwords, people
 from tests.interfaces.conftest import Serve, within
-from tests.interfaces.http.test_oauth_flow import BACK, BASE, Town, _cheap, town
+from tests.interfaces.http.test_oauth_flow import BACK, BASE, Town, town
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cheap_passwords")]
 
-__all__ = ["_cheap", "town"]
+__all__ = ["town"]
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/register", "/oauth/revoke", "/sign-in", "/sign-out"])

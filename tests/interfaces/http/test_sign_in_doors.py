@@ -9,9 +9,11 @@ import pytest
 
 from dolmen.services.accounts import keys, revoke
 from tests.interfaces.conftest import Serve
-from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, Town, _cheap, told, town
+from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, Town, told, town
 
-__all__ = ["_cheap", "town"]
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+__all__ = ["town"]
 REFS = "/api/v1/refs?project=shop"
 
 

@@ -12,9 +12,11 @@ from dolmen.domain.errors import DolmenError
 from dolmen.services import accounts
 from tests.interfaces.conftest import Serve, Served, rpc
 from tests.interfaces.http.test_device_flow import asked, machine
-from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, Town, _cheap, hidden, told, town
+from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, Town, hidden, told, town
 
-__all__ = ["_cheap", "town"]
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+__all__ = ["town"]
 IMG = "<img src=x onerror=alert(1)>"
 
 
