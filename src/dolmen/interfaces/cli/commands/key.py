@@ -150,9 +150,9 @@ def _next_steps(connection: Connection) -> list[str]:
     from dolmen.interfaces.clients.targets import TARGETS
 
     client = connection.agent if connection.agent in {target.client for target in TARGETS} else "CLIENT"
-    steps = [(f"dolmen install {client} --key -", "sets a client up; paste the key when it waits")]
+    steps = [(f"dolmen install {client} --key -", "sets a client up; then paste the key")]
     steps = [] if connection.toolset == "openai" else steps
-    steps += [("dolmen key setup", "shows the address, and what to write for each client")]
+    steps += [("dolmen key setup", "shows what to write for each client")]
     steps += [("dolmen brief --quick", "is for an agent that cannot speak MCP")] if connection.toolset == "kmem" else []
     wide = max(len(typed) for typed, _ in steps)
     return [f"  {typed.ljust(wide)}  {does}" for typed, does in steps]
