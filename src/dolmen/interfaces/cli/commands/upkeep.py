@@ -76,7 +76,7 @@ def _lines(here: Here, found: Mapping[str, Any]) -> Iterator[str]:
     yield out.bold(f"{memories['total']:,} memories")
     for name in ("status", "kind", "scope", "agent"):
         counts = ", ".join(f"{key.removeprefix('project:')} {n:,}" for key, n in memories[f"by_{name}"].items() if n)
-        yield f"  by {name:<7} {counts or '-'}"
+        yield from out.lines(counts or "-", f"  by {name:<7} ", " " * 13)
     yield f"proposals    {found['proposals']['pending']:,} pending"
     feedback = found["feedback"]
     yield f"feedback     {feedback['entries']:,}, {feedback['irrelevant']:,} irrelevant"
