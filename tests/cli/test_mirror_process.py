@@ -39,7 +39,7 @@ from dolmen.settings import Settings
 with open_app(Settings(database=sys.argv[1], embedder="none"), models=False) as app:
     actor = local_actor(app.runtime, agent="mirror", human=True)
     notes = Mirroring(app.runtime, actor, "user")
-    with open_mirror(Path(sys.argv[2]), notes, vault_id=actor.vault, scope="user") as mirror:
+    with open_mirror(Path(sys.argv[2]), notes, vault_id=notes.vault(), scope="user") as mirror:
         print("ready", flush=True)
         while True:
             mirror.sync(force=True)

@@ -242,7 +242,7 @@ def test_the_mirrors_refusals_have_a_code_a_message_and_a_fix(server: Served) ->
     assert [each["error"]["code"] for each in answer.json()["results"]] == [code for _, code in single]
     odd = {"notes": ["\0", id], "sources": [{"id": "\0", "sha": "\0"}], "proposals": ["\0", id]}
     found = server.post(odd, "/api/v1/mirror/read").json()
-    assert found == {"notes": [None, None], "sources": [None], "proposals": ["refused", "refused"]}
+    assert found == {"notes": [None, None], "sources": [None], "proposals": ["refused", "refused"], "purged": []}
     unlisted = server.http.get(f"{server.base}/api/v1/mirror/notes?after=%00")
     assert (unlisted.status_code, unlisted.json()["error"]["code"]) == (410, "gone")
 

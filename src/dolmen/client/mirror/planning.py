@@ -49,6 +49,8 @@ class Plan:
     """Paths whose two versions wait for a person."""
     later: list[str] = field(default_factory=list)
     """Paths that are being written just now."""
+    older: list[str] = field(default_factory=list)
+    """Paths whose notes are older than what both sides had in common, or were lost."""
     missing: set[str] = field(default_factory=set)
     """Notes whose files were not found."""
 
@@ -225,7 +227,7 @@ class Planner:
         elif not note.here or (note.live and entry.id not in self.standing):
             self.done.passed[found.path] = "its note belongs to another project now"
         elif not note.live:
-            self._buried(entry, found, file)
+            self._buried(entry, found, file, note)
         else:
             if not self._place(entry, found, note):
                 self._compare(self._arrived(entry, file, note), found, file, note)
@@ -253,6 +255,8 @@ class Planner:
     def _compare(self, entry: Entry, found: Found, file: str, note: NoteState) -> None:
         if file == note.sha:
             self._act("settle", entry, found, file=file, note=note.sha)
+        elif note.standing.version < entry.version:
+            self._older("change", entry, found, file, note.sha)
         elif entry.proposal and file == entry.seen:
             self._decided(entry, found, file, note)
         elif file == entry.file:
@@ -280,11 +284,13 @@ class Planner:
         self._act(kind, entry, found, file=file, note=note.sha, text=own if both is None else both.source)
 
     def _purged(self, entry: Entry, found: Found, file: str) -> None:
-        """The vault has no such note: it was destroyed for good, or never made."""
+        """The vault has no such note: it was destroyed for good, never made, or lost."""
         if self._undecided(entry, found, file):
             return
         if not entry.base:
             self._act("create", entry, found, file=file)
+        elif not self.vault.purged([entry.id]):
+            self._older("create", entry, found, file)
         elif file == entry.file:
             self._act("remove", entry, found, file=file)
         else:
@@ -300,11 +306,19 @@ class Planner:
             self.done.passed[found.path] = "its note was declined: change the file to propose it again"
         return True
 
-    def _buried(self, entry: Entry, found: Found, file: str) -> None:
+    def _older(self, kind: Kind, entry: Entry, found: Found, file: str, note: str = "") -> None:
+        """The vault does not know a version that it had: an older copy of its store was restored. The file has the only
+        words that are left of it."""
+        self.done.older.append(found.path)
+        self._act(kind, entry, found, file=file, note=note)
+
+    def _buried(self, entry: Entry, found: Found, file: str, note: NoteState) -> None:
         """The note was deleted. A file that says nothing new goes too, unless somebody put it there since: then the
         note comes back. In a folder that is looked at for the first time, a file may just be old."""
         old = not self.state.entries and self.vault.source(entry.id, file) is not None
-        if file == entry.file or old:
+        if note.standing.version < entry.version:
+            self._older("restore", entry, found, file)
+        elif file == entry.file or old:
             self._act("remove", entry, found, file=file)
         elif self._undecided(entry, found, file):
             return
@@ -339,7 +353,7 @@ class Planner:
         elif not note.here or (note.live and entry.id not in self.standing):
             self.done.passed[found.path] = "its note belongs to another project"
         elif not note.live:
-            self._buried(entry, found, text.sha)
+            self._buried(entry, found, text.sha, note)
         elif note.sha != text.sha and self.vault.source(entry.id, text.sha) is not None:
             self._act("write", entry.but(file=text.sha), found, file=text.sha, note=note.sha)
         else:

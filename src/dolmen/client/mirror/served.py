@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar
@@ -45,6 +45,8 @@ class ServedVault:
     _notes: dict[str, NoteState | None] = field(default_factory=dict)
     _sources: dict[Source, str | None] = field(default_factory=dict)
     _proposals: dict[str, Waiting] = field(default_factory=dict)
+    _purged: set[str] = field(default_factory=set)
+    """Of the notes that were read and are not there, those that were destroyed on purpose."""
     _held: dict[MirrorWrite, _Done] = field(default_factory=dict)
     """What became of writes that were done ahead."""
 
@@ -97,6 +99,9 @@ class ServedVault:
             self._read(notes=_next(id, self._wanted))
         return self._notes.pop(id)
 
+    def purged(self, ids: Sequence[str]) -> Collection[str]:
+        return self._purged & set(ids)
+
     def source(self, id: str, sha: str, after: int = 0) -> str | None:
         wanted = (id, sha, after)
         if wanted not in self._sources:
@@ -116,6 +121,7 @@ class ServedVault:
             self._notes |= zip(notes, map(_state, found["notes"]))
             self._sources |= zip(sources, found["sources"])
             self._proposals |= zip(proposals, found["proposals"])
+            self._purged |= set(found.get("purged", ())) & set(notes)
             if not any(found.values()) and (notes or sources or proposals):
                 raise ValueError("nothing of what was asked for")
         for id in notes:
@@ -127,7 +133,7 @@ class ServedVault:
 
     def _forget(self) -> None:
         """What was read before may be another one by now."""
-        for known in (self._notes, self._sources, self._proposals, self._held):
+        for known in (self._notes, self._sources, self._proposals, self._purged, self._held):
             known.clear()
 
     # ---------------------------------------------------------------------------------------------------------- writing
@@ -257,6 +263,8 @@ def _standing(given: dict[str, Any]) -> Standing:
     id, place = given["id"], given["place"]
     if not (isinstance(id, str) and _ID.fullmatch(id) and isinstance(place, str)):
         raise ValueError("a note has no id, or no place")
+    if type(given["version"]) is not int or type(given["changed_at"]) is not int:
+        raise TypeError("a note's version or time is no number")
     return Standing(**given)
 
 

@@ -177,10 +177,20 @@ def _downwards(planned: Plan) -> Plan:
         if action.kind in _UPWARDS:
             planned.passed[action.entry.path] = _UPWARDS[action.kind]
     planned.actions = [action for action in planned.actions if action.kind not in _UPWARDS]
+    planned.older.clear()
     return planned
 
 
 def _ask(planned: Plan, known: int) -> None:
+    if planned.older:
+        raise DolmenError(
+            "conflict",
+            f"{len(planned.older)} of {known} notes are older in the vault than they were here, or lost there. "
+            "Nothing was changed.",
+            "Was an older copy of the store restored? `--force` writes the files' words into the notes; to decide "
+            "about each in `dolmen review`, delete .dolmen/local in the folder first.",
+            number=len(planned.older),
+        )
     for kind, what, how in (
         ("retract", "files are gone", "delete their notes, which `dolmen note undo` brings back one by one"),
         ("remove", "notes are gone", "remove their files"),

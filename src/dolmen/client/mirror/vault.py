@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, Protocol
 
 from dolmen.domain.mirroring import MirrorWrite, NoteState, Standing, Waiting
@@ -42,6 +42,10 @@ class Vault(Protocol):
 
     def read(self, id: str) -> NoteState | None:
         """A note, live or not; None when it was purged, or never here."""
+
+    def purged(self, ids: Sequence[str]) -> Collection[str]:
+        """Which of these notes were destroyed on purpose. Others that are not there may be lost: an older copy of the
+        store does not know them."""
 
     def source(self, id: str, sha: str, after: int = 0) -> str | None:
         """What a note said in the version with that sha; None when it never did, or not `after` that version."""

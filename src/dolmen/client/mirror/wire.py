@@ -87,7 +87,7 @@ class Wire:
         response = connection.getresponse()
         answer = _object(response.read(_MOST), response.status)
         after = response.headers.get("Retry-After", "")
-        seconds = float(after) if after.isdecimal() else 1.0 if response.status == 429 else 0.0
+        seconds = min(float(after), _PATIENCE) if after.isdecimal() else 1.0 if response.status == 429 else 0.0
         if response.will_close:
             self.close()
         return response.status, seconds, answer
@@ -144,9 +144,9 @@ def _object(text: bytes, status: int) -> dict[str, Any]:
     """
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError) as error:
         if status < 300:
-            raise
+            raise ValueError("what came is no JSON") from error
         return {}
     return found if isinstance(found, dict) else {}
 

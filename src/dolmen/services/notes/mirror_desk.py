@@ -44,6 +44,8 @@ class Read:
     notes: list[NoteState | None] = field(default_factory=list)
     sources: list[str | None] = field(default_factory=list)
     proposals: list[Waiting] = field(default_factory=list)
+    purged: set[str] = field(default_factory=set)
+    """Of the notes that are not here, the ids of those that a purge destroyed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,7 @@ class MirrorDesk:
 
     def vault(self) -> str:
         """What tells this vault from every other one, also of another store: the first ones have the same id."""
-        with self.rt.read(self.actor) as tx:
-            return f"{self.actor.vault}@{tx.accounts.made_at(self.actor.vault)}"
+        return self.notes.vault()
 
     def page(self, after: str | None = None) -> tuple[list[Standing], str | None]:
         """Live notes by their addresses, and the id to go on after; None behind the last.
@@ -97,7 +98,7 @@ class MirrorDesk:
         """
         require(self.actor, "read")
         _few(len(ids) + len(sources) + len(proposals), READS, "notes, sources and proposals")
-        answer, room = Read(), CHARACTERS
+        answer, room = Read(purged=self._purged(ids)), CHARACTERS
         for note in map(self._shown, ids):
             answer.notes.append(note)
             room -= len(note.source) if note is not None else 0
@@ -111,6 +112,9 @@ class MirrorDesk:
                 return answer
         answer.proposals.extend(self.notes.proposal(id) if _ID.fullmatch(id) else "refused" for id in proposals)
         return answer
+
+    def _purged(self, ids: Sequence[str]) -> set[str]:
+        return self.notes.purged([id for id in ids if _ID.fullmatch(id)]) if ids else set()
 
     def _shown(self, id: str) -> NoteState | None:
         note = self.notes.read(id) if _ID.fullmatch(id) else None

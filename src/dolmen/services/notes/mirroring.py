@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -57,6 +58,11 @@ class Mirroring:
     def ahead(self, writes: object) -> None:
         """Nothing: each write is done when it is asked for."""
 
+    def vault(self) -> str:
+        """What tells this vault from every other one, also of another store: the first ones have the same id."""
+        with self.rt.read(self.actor) as tx:
+            return f"{self.actor.vault}@{tx.accounts.made_at(self.actor.vault)}"
+
     def scope(self) -> str:
         """The scope whose notes these are."""
         with self.rt.read(self.actor) as tx:
@@ -85,6 +91,11 @@ class Mirroring:
         with self.rt.read(self.actor) as tx:
             note = tx.notes.get(self.actor.vault, id)
             return None if note is None else _state(note, scope_for(tx, self.actor, self.project))
+
+    def purged(self, ids: Sequence[str]) -> set[str]:
+        """Which of these a purge destroyed; the others that are not here never were, or the store is an older copy."""
+        with self.rt.read(self.actor) as tx:
+            return tx.journal.purged(self.actor.vault, ids)
 
     def source(self, id: str, sha: str, after: int = 0) -> str | None:
         """What the note said in the version with that sha; None when it never did, or not `after` that version."""

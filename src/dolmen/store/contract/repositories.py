@@ -296,6 +296,9 @@ class Journal(Protocol):
     def audited(self, vault: str, limit: int = 100) -> list[AuditEntry]:
         """Newest first."""
 
+    def purged(self, vault: str, ids: Sequence[str]) -> set[str]:
+        """Which of these ids were destroyed whole, as the audit has it."""
+
     def trim(self, vault: str, before: int) -> int:
         """Forgets recall events older than that which no feedback names; returns how many."""
 

@@ -87,6 +87,13 @@ class JournalRepository:
         rows = self._session.all(self._sql["audited"], {"vault": vault, "limit": limit})
         return [AuditEntry(*row) for row in rows]
 
+    def purged(self, vault: str, ids: Sequence[str]) -> set[str]:
+        found: set[str] = set()
+        for chunk in chunks(ids):
+            query, params = self._sql["purged"].spread(ids=chunk)
+            found |= {row[0] for row in self._session.all(query, {"vault": vault, **params})}
+        return found
+
     def trim(self, vault: str, before: int) -> int:
         return self._session.run(self._sql["trim"], {"vault": vault, "before": before})
 

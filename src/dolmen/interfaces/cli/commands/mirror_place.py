@@ -117,7 +117,7 @@ def opened(here: Here, endpoint: Endpoint | None, project: str | None, known: st
         here.rehearse()
     with here.vault(in_project=not (project or known), create=True) as (rt, person):
         notes, scope = _notes(rt, person, project, known)
-        yield Place(notes, person.vault, scope)
+        yield Place(notes, notes.vault(), scope)
 
 
 def _served(here: Here, endpoint: Endpoint, project: str | None, known: str) -> Iterator[Place]:

@@ -49,8 +49,8 @@ def listed(rt: Runtime, actor: Actor, asked: Asked) -> Mapping[str, Any]:
 
 
 def read(rt: Runtime, actor: Actor, asked: Asked) -> Mapping[str, Any]:
-    """Notes, what they said once, and what became of proposals; lists that are shorter than what was asked for go on in
-    the next call."""
+    """Notes, which of them a purge destroyed, what they said once, and what became of proposals; lists that are shorter
+    than what was asked for go on in the next call."""
     body = _object(asked, {"project", "notes", "sources", "proposals"})
     desk = MirrorDesk.of(rt, actor, _text(body, "project", None))
     found = desk.read(_texts(body, "notes"), _sources(body), _texts(body, "proposals"))
@@ -59,6 +59,7 @@ def read(rt: Runtime, actor: Actor, asked: Asked) -> Mapping[str, Any]:
         "notes": [None if note is None else {**_state(note), "source": note.source} for note in found.notes],
         "sources": found.sources,
         "proposals": found.proposals,
+        "purged": sorted(found.purged),
     }
 
 
