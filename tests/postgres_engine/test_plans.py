@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -26,6 +27,22 @@ SEARCH = queries("search", "postgres")
 
 @pytest.fixture(scope="module")
 def filled(new_module_store: NewStore) -> Iterator[Desk]:
+    """What `young` has, and the server's statistics of it."""
+    with fill(new_module_store) as desk:
+        with desk.store.write() as tx:
+            session_of(tx).script("ANALYZE memory; ANALYZE passage; ANALYZE passage_vector; ANALYZE revision")
+        yield desk
+
+
+@pytest.fixture(scope="module")
+def young(new_module_store: NewStore) -> Iterator[Desk]:
+    """A store that grew so fast that the server has no statistics of it yet."""
+    with fill(new_module_store) as desk:
+        yield desk
+
+
+@contextmanager
+def fill(new_module_store: NewStore) -> Iterator[Desk]:
     """2,000 memories in project P and 30 in Q, with vectors of 8 dimensions."""
     clock = Clock()
     store = PostgresStore(new_module_store("postgres"), clock, rising(clock))
@@ -41,7 +58,6 @@ def filled(new_module_store: NewStore) -> Iterator[Desk]:
         tx.index.put("v", [passage(memory, tx.now) for memory in made])
         waiting = [each.passage for each in tx.index.pending(model, 5000)]
         tx.index.set_vectors("v", model, [(id, unit(id, 8)) for id in waiting])
-        session_of(tx).script("ANALYZE memory; ANALYZE passage; ANALYZE passage_vector; ANALYZE revision")
     yield desk
     store.close()
 
@@ -106,7 +122,7 @@ def test_the_vector_index_is_walked_with_the_filter_inside_until_enough_have_pas
     [walk] = [node for node in found if "Order By" in node]
     assert walk["Relation Name"].startswith("passage_vector_")
     assert walk["Actual Rows"] < 400, "it stops when enough have passed"
-    [filtered] = [node for node in found if node.get("Relation Name", "").startswith("memory_")]
+    [filtered] = [node for node in found if node.get("Alias") == "m"]
     assert "scope_id" in filtered["Filter"]
     assert "Sort" not in {node["Node Type"] for node in found}
 
@@ -120,6 +136,27 @@ def test_a_small_scope_is_compared_exactly_through_its_own_index(filled: Desk) -
         found = plan(tx, query, {**seen.params, **place, "query": HalfVector(unit(1, 8)), "limit": 20})
     read = [node["Actual Rows"] * node["Actual Loops"] for node in found if "Relation Name" in node]
     assert max(read) <= 60, "nothing of the other 4,000 is looked at"
+
+
+@pytest.mark.parametrize("name", ["hits", "likeliest", "match", "closest", "nearest"])
+def test_memories_of_chosen_passages_are_looked_up_one_by_one_also_before_the_server_has_statistics(
+    young: Desk, name: str
+) -> None:
+    """Without them it takes reading the whole scope each time for as cheap; a growing store would stand still."""
+    with young.store.read() as tx:
+        scope = scope_id(tx, "project:p")
+        seen = passages(young.sight("project:p"), Reach([scope]))
+        query = SEARCH[name].fill(joins=seen.joins, where=seen.where, model="1", dim="8")
+        [token] = analyze("heron", query=True)
+        given = {
+            "ids": list(range(1, 21)), "scores": [1.0] * 20, "k1": 1.2, "b": 0.75, "keep": 20, "limit": 20, "most": 20,
+            "bound": 20, "queries": [lexemes([f"s{scope}:"], token)], "weights": [1.0], "scopes": [scope], "model": 1,
+            "query": HalfVector(unit(1, 8)),
+        }  # fmt: skip
+        found = plan(tx, query, {**given, **seen.params})
+    [memories] = [node for node in found if node.get("Relation Name", "").startswith("memory_")]
+    assert memories["Actual Loops"] >= 10
+    assert memories["Actual Rows"] == 1
 
 
 def scope_id(tx: Tx, name: str) -> int:

@@ -1,5 +1,8 @@
 -- The search index on PostgreSQL. `{joins}` and `{where}` are of store.filter, over `m` and `p`; `{model}` and `{dim}`
 -- are numbers, since a partial index is only used for a constant.
+--
+-- Where passages are chosen first, their memories are looked up one by one: `OFFSET 0` keeps the planner from reading all
+-- memories of a scope instead, which it takes for as cheap as long as it has no statistics of a table that grows.
 
 -- name: put
 -- Passages, with their places in the vector table and in the counts; answers with their ids.
@@ -154,7 +157,8 @@ CROSS JOIN LATERAL (
 -- name: hits
 -- Those of some passages that the filter lets through.
 SELECT p.id, p.memory_id, p.tokens, p.length
-FROM passage p JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
+FROM passage p
+CROSS JOIN LATERAL (SELECT * FROM memory WHERE vault_id = :f_vault AND id = p.memory_id OFFSET 0) AS m {joins}
 WHERE p.vault_id = :f_vault AND p.id = ANY(:ids::bigint[]) AND {where};
 
 -- name: likeliest
@@ -172,7 +176,7 @@ WITH sized AS MATERIALIZED (
 SELECT p.id, p.memory_id, best.score, p.tokens, p.length, best.average
 FROM best
 JOIN passage p ON p.vault_id = :f_vault AND p.id = best.id
-JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
+CROSS JOIN LATERAL (SELECT * FROM memory WHERE vault_id = :f_vault AND id = p.memory_id OFFSET 0) AS m {joins}
 WHERE {where}
 ORDER BY best.damped DESC, best.score DESC, best.id DESC;
 
@@ -191,7 +195,7 @@ WITH ranked AS (
 SELECT p.id, p.memory_id, ranked.score, p.tokens, p.length
 FROM ranked
 JOIN passage p ON p.vault_id = :f_vault AND p.id = ranked.id
-JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
+CROSS JOIN LATERAL (SELECT * FROM memory WHERE vault_id = :f_vault AND id = p.memory_id OFFSET 0) AS m {joins}
 WHERE {where}
 ORDER BY ranked.score DESC, ranked.id DESC
 LIMIT :limit;
@@ -248,7 +252,7 @@ WITH best AS (
 SELECT p.id, p.memory_id, best.cosine, p.tokens, p.length
 FROM best
 JOIN passage p ON p.vault_id = :f_vault AND p.id = best.id
-JOIN memory m ON m.vault_id = :f_vault AND m.id = p.memory_id {joins}
+CROSS JOIN LATERAL (SELECT * FROM memory WHERE vault_id = :f_vault AND id = p.memory_id OFFSET 0) AS m {joins}
 WHERE {where}
 ORDER BY best.cosine DESC, best.id LIMIT :limit;
 
@@ -257,7 +261,7 @@ ORDER BY best.cosine DESC, best.id LIMIT :limit;
 SELECT p.id, p.memory_id, 1 - (v.vec::halfvec({dim}) <=> :query::halfvec), p.tokens, p.length
 FROM passage_vector v
 JOIN passage p ON p.vault_id = v.vault_id AND p.id = v.passage_id
-JOIN memory m ON m.vault_id = p.vault_id AND m.id = p.memory_id {joins}
+CROSS JOIN LATERAL (SELECT * FROM memory WHERE vault_id = :f_vault AND id = p.memory_id OFFSET 0) AS m {joins}
 WHERE v.vault_id = :f_vault AND v.model_id = {model} AND v.live = 1 AND {where}
 ORDER BY v.vec::halfvec({dim}) <=> :query::halfvec
 LIMIT :limit;
