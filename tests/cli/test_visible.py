@@ -8,6 +8,7 @@ import re
 import pytest
 
 from dolmen.app import open_app
+from dolmen.interfaces.cli.visible import for_json, for_terminal
 from dolmen.services.accounts import local_actor
 from dolmen.services.edit import edit
 from dolmen.services.remember import remember
@@ -87,3 +88,10 @@ def test_as_json_it_is_exact_and_escaped(sqlite_url: str, ref: str) -> None:
     shown = json.loads(start(["memory", "show", ref, "--json"], sqlite_url).stdout)["memory"]
     assert shown["text"] == HOSTILE + " Or not."
     assert shown["title"] == "a\x1b[2Jb"
+
+
+def test_a_name_that_is_no_text_is_shown_instead_of_breaking_the_output() -> None:
+    r"""A byte that is no text stands in a file's name as a lone surrogate, which UTF-8 cannot write."""
+    assert for_terminal("old\udcff.md") == "old‹U+DCFF›.md"
+    said = for_json(json.dumps({"path": "old\udcff.md"}, ensure_ascii=False))
+    assert json.loads(said.encode()) == {"path": "old\udcff.md"}

@@ -106,3 +106,14 @@ def test_an_answer_that_nests_or_waits_without_end_is_a_failure_that_is_said(
         with pytest.raises(DolmenError):
             far.sync()
     assert max(far.waited, default=0) <= 4 * 3600
+
+
+@pytest.mark.slow
+def test_a_folder_from_elsewhere_says_which_notes_it_wants(tmp_path: Path) -> None:
+    """Its list of notes names the project; notes come into the folder, which may be somebody else's repository."""
+    root = tmp_path / "vault"
+    (root / ".dolmen").mkdir(parents=True)
+    (root / ".dolmen" / "notes.jsonl").write_text('{"dolmen": "mirror", "format": 1, "scope": "user"}\n')
+    (root / "a.md").write_text("One.\n")
+    assert "new here: this folder mirrors your own notes; as its list of notes says" in run(root)
+    assert "new here" not in run(root)

@@ -9,8 +9,11 @@ from dataclasses import replace
 import pytest
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import Actor
+from dolmen.services import people
 from dolmen.services.forget import forget
 from dolmen.services.notes.mirroring import Mirroring
+from dolmen.services.notes.sharing import share_note
 from dolmen.services.requests import Forget
 from tests.services.mirror.conftest import Pair
 
@@ -65,10 +68,10 @@ def test_a_note_that_was_purged_is_told_from_one_that_was_lost(pair: Pair) -> No
     pair.put("a.md", "One.\n")
     pair.put("b.md", "Two.\n")
     pair.sync()
-    gone, stays = (pair.note(name).note.id for name in ("a", "b"))
+    gone = pair.note("a").note.id
     forget(pair.house.rt, pair.house.owner, Forget(ref="dolmen://a", mode="purge"))
     lost = "01890000-0000-7000-8000-000000000000"
-    assert pair.notes.purged([gone, stays, lost]) == {gone}
+    assert pair.notes.purged([gone, lost]) == {gone}
     assert pair.sync().done == [("remove", "a.md")]
 
 
@@ -78,3 +81,17 @@ def test_two_stores_with_a_vault_of_the_same_name_are_two_vaults(pair: Pair, els
 
     assert named(pair.notes) != named(elsewhere.notes)
     assert named(pair.notes) == named(Mirroring(pair.house.rt, replace(pair.house.owner, agent="other"), "user"))
+
+
+def test_a_note_that_became_another_persons_alone_leaves_the_folder_and_is_not_taken_for_lost(pair: Pair) -> None:
+    member, _ = people.invite(pair.house.rt, pair.house.owner, "Bob")
+    bob = Actor("main", member.id, "web", "write", "web", human=True)
+    note = pair.new("The salary review.\n", permalink="review", actor=bob)
+    pair.put("a.md", "One.\n")
+    pair.sync()
+    assert sorted(pair.files()) == ["a.md", "review.md"]
+    share_note(pair.house.rt, bob, note.ref, "private")
+    assert pair.sync().done == [("remove", "review.md")]
+    pair.agree()
+    share_note(pair.house.rt, bob, note.ref, "open")
+    assert pair.sync().done == [("add", "review.md")]

@@ -7,7 +7,7 @@ import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,14 +99,16 @@ class Folder:
         with _seen(path, "written"):
             self._parents(path)
             draft = self.local / f"{secrets.token_hex(8)}.part"
-            mode = None if seen is None else stat.S_IMODE(os.lstat(target).st_mode)
+            before = None if seen is None else os.lstat(target)
+            mode = 0o666 if before is None else stat.S_IMODE(before.st_mode)
             try:
-                with os.fdopen(os.open(draft, _WRITE, 0o666), "wb") as stream:
+                # from its beginning no more than the file that it replaces may be read by others
+                with os.fdopen(os.open(draft, _WRITE, mode), "wb") as stream:
                     stream.write(text.encode("utf-8"))
                     stream.flush()
                     os.fsync(stream.fileno())
-                if mode is not None:
-                    os.chmod(draft, mode)
+                if before is not None:
+                    _as_before(draft, before, mode)
                 if self.mark(path) != seen:
                     raise Unsteady(path)
                 os.replace(draft, target)
@@ -164,6 +166,10 @@ def prepare(root: Path) -> Folder:
             raise DolmenError("invalid-argument", f"{place} is no folder of its own.", "Move it out of the way.")
         with _seen(str(place), "made"):
             place.mkdir(exist_ok=True)
+    with kept(folder.local):
+        links = [entry.path for entry in os.scandir(folder.local) if entry.is_symlink()]
+    if links:  # a folder from elsewhere could bring one, and would have another file written
+        raise DolmenError("invalid-argument", f"{links[0]} is a link.", "Remove it: the mirror makes its own files.")
     return folder
 
 
@@ -219,6 +225,16 @@ def sync_folder(folder: Path) -> None:
         pass
     finally:
         os.close(handle)
+
+
+def _as_before(draft: Path, before: os.stat_result, mode: int) -> None:
+    """Gives a draft the owner and the mode of the file whose place it takes, as far as this process may."""
+    if sys.platform != "win32":
+        now = os.lstat(draft)
+        if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+            with suppress(OSError):
+                os.chown(draft, before.st_uid, before.st_gid)
+    os.chmod(draft, mode)
 
 
 def _is_junction(path: Path) -> bool:

@@ -13,6 +13,8 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\
 """Names of devices on Windows, whatever their ending."""
 _NEVER = re.compile(r"[\x00-\x1f\x7f/]")
 _NOT_EVERYWHERE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
+_FOREIGN = re.compile(r"[\\:]")
+"""What leads elsewhere on Windows, and is in no name there."""
 _BYTES = 240
 """Of one part: 255 is what file systems hold, a number may follow."""
 _PATH = 400
@@ -31,6 +33,13 @@ def fold(path: str) -> str:
 
 def is_markdown(name: str) -> bool:
     return name[-3:].lower() == SUFFIX and not name.startswith(".")
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path is one that a note's file can have: a Markdown file in the folder, nowhere hidden."""
+    parts = path.split("/")
+    foreign = sys.platform == "win32" and bool(_FOREIGN.search(path))
+    return all(part and part[0] != "." for part in parts) and is_markdown(parts[-1]) and not foreign
 
 
 def path_for(place: str, id: str, *, anywhere: bool = True) -> str:

@@ -284,7 +284,7 @@ class Planner:
         self._act(kind, entry, found, file=file, note=note.sha, text=own if both is None else both.source)
 
     def _purged(self, entry: Entry, found: Found, file: str) -> None:
-        """The vault has no such note: it was destroyed for good, never made, or lost."""
+        """The vault has no such note: it was destroyed, hidden from this reader, never made, or lost."""
         if self._undecided(entry, found, file):
             return
         if not entry.base:
@@ -294,7 +294,8 @@ class Planner:
         elif file == entry.file:
             self._act("remove", entry, found, file=file)
         else:
-            self.done.passed[found.path] = "its note was purged, and it says something else now: rename it to keep it"
+            why = "its note was purged or made private, and it says something else now: rename it to keep it"
+            self.done.passed[found.path] = why
 
     def _undecided(self, entry: Entry, found: Found, file: str) -> bool:
         """Whether a note that was proposed with these words, or brought back, is still to come, or never will."""

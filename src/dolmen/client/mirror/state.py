@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dolmen.client.mirror.files import HOME, LOCAL, SHARED, Folder, Mark, replace_file
-from dolmen.client.mirror.names import same_name
+from dolmen.client.mirror.names import is_inside, same_name
 from dolmen.domain.errors import DolmenError
 
 _FORMAT = 1
@@ -58,6 +58,10 @@ class Entry:
 
     def but(self, **changes: Any) -> Entry:
         return replace(self, **changes)
+
+
+_KINDS = (str, str, str, str, int, int, str, list | None, str, str, str, str)
+"""Of the fields of an entry, as JSON has them."""
 
 
 @dataclass(slots=True)
@@ -199,29 +203,42 @@ def load(folder: Folder) -> State:
     state = State(folder)
     snapshot = folder.local / _SNAPSHOT
     if snapshot.exists():
-        given = _json(snapshot.read_text("utf-8"))
-        if given.get("format") != _FORMAT:
+        try:
+            _restore(state, _json(snapshot.read_bytes().decode()))
+        except (KeyError, TypeError, ValueError) as error:
             raise DolmenError(
                 "configuration", f"{snapshot} is not of this version of Dolmen.", "Update, or delete that file."
-            )
-        state.vault, state.scope = given["vault"], given["scope"]
-        for fields in given["entries"]:
-            _take(state, fields)
+            ) from error
     journal = folder.local / _JOURNAL
     if journal.exists():
         for line in journal.read_bytes().splitlines():
             fields = _list(line)
             state._lines += 1
             if len(fields) == 1:
-                state.entries.pop(fields[0], None)
+                state.entries.pop(str(fields[0]), None)
             elif fields:
-                _take(state, fields)
+                with suppress(TypeError, ValueError):  # a line that another one ran into
+                    _take(state, fields)
     state.read_shared()
     return state
 
 
+def _restore(state: State, given: dict[str, Any]) -> None:
+    if given["format"] != _FORMAT:
+        raise ValueError(given["format"])
+    state.vault, state.scope = str(given["vault"]), str(given["scope"])
+    for fields in given["entries"]:
+        _take(state, fields)
+
+
 def _take(state: State, fields: list[Any]) -> None:
+    """Takes an entry. These files may have come with a folder from elsewhere, so no path in them leads out of it."""
     entry = Entry(*fields)
+    for value, kind in zip(fields, _KINDS, strict=True):
+        if not isinstance(value, kind):
+            raise TypeError("an entry of another kind")
+    if not (_ID.fullmatch(entry.id) and is_inside(entry.path)):
+        raise ValueError("an entry of no note, or of no file of the folder")
     state.entries[entry.id] = entry.but(mark=tuple(entry.mark) if entry.mark else None)
 
 

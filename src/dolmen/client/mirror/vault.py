@@ -44,8 +44,8 @@ class Vault(Protocol):
         """A note, live or not; None when it was purged, or never here."""
 
     def purged(self, ids: Sequence[str]) -> Collection[str]:
-        """Which of these notes were destroyed on purpose. Others that are not there may be lost: an older copy of the
-        store does not know them."""
+        """Which of these notes were destroyed, or withdrawn from this reader, on purpose. Others that are not there may
+        be lost: an older copy of the store does not know them."""
 
     def source(self, id: str, sha: str, after: int = 0) -> str | None:
         """What a note said in the version with that sha; None when it never did, or not `after` that version."""

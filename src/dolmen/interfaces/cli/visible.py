@@ -9,8 +9,9 @@ _OURS = f"{int.from_bytes(os.urandom(4), 'big')};"
 """The first parameter of the colours that this program sets, until they are written: no stored text can guess it."""
 _OWN_COLOUR = rf"\x1b\[{_OURS}[0-9;]*m"
 _ANY_COLOUR = re.compile(rf"\x1b\[(?!{_OURS})")
-# C0 without tab and newline, DEL, C1, and the bidirectional controls, with which a text looks other than it reads.
-_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+# C0 without tab and newline, DEL, C1, the bidirectional controls, with which a text looks other than it reads, and lone
+# surrogates, which stand for bytes of a file's name that are no text and cannot be written as such.
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"({_OWN_COLOUR})|[{_CONTROLS}]")
 _UNSAFE_IN_JSON = re.compile(f"[{_CONTROLS}]")
 

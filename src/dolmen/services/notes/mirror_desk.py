@@ -45,7 +45,7 @@ class Read:
     sources: list[str | None] = field(default_factory=list)
     proposals: list[Waiting] = field(default_factory=list)
     purged: set[str] = field(default_factory=set)
-    """Of the notes that are not here, the ids of those that a purge destroyed."""
+    """Of the notes that are not here, the ids of those that a purge destroyed or that became private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,17 @@ class MirrorDesk:
         """
         require(self.actor, "read")
         _few(len(ids) + len(sources) + len(proposals), READS, "notes, sources and proposals")
-        answer, room = Read(purged=self._purged(ids)), CHARACTERS
+        answer, room = Read(), CHARACTERS
         for note in map(self._shown, ids):
             answer.notes.append(note)
             room -= len(note.source) if note is not None else 0
             if room <= 0:
-                return answer
+                break
+        missing = [id for id, note in zip(ids, answer.notes, strict=False) if note is None and _ID.fullmatch(id)]
+        if missing:
+            answer.purged.update(self.notes.purged(missing))
+        if room <= 0:
+            return answer
         for id, sha, after in sources:
             said = self.notes.source(id, sha, after) if _ID.fullmatch(id) else None
             answer.sources.append(said)
@@ -112,9 +117,6 @@ class MirrorDesk:
                 return answer
         answer.proposals.extend(self.notes.proposal(id) if _ID.fullmatch(id) else "refused" for id in proposals)
         return answer
-
-    def _purged(self, ids: Sequence[str]) -> set[str]:
-        return self.notes.purged([id for id in ids if _ID.fullmatch(id)]) if ids else set()
 
     def _shown(self, id: str) -> NoteState | None:
         note = self.notes.read(id) if _ID.fullmatch(id) else None

@@ -93,9 +93,10 @@ class Mirroring:
             return None if note is None else _state(note, scope_for(tx, self.actor, self.project))
 
     def purged(self, ids: Sequence[str]) -> set[str]:
-        """Which of these a purge destroyed; the others that are not here never were, or the store is an older copy."""
+        """Which of these a purge destroyed, or are another person's alone now. The others that cannot be read were
+        never here, or the store is an older copy."""
         with self.rt.read(self.actor) as tx:
-            return tx.journal.purged(self.actor.vault, ids)
+            return tx.journal.purged(self.actor.vault, ids) | tx.notes.known(self.actor.vault, ids)
 
     def source(self, id: str, sha: str, after: int = 0) -> str | None:
         """What the note said in the version with that sha; None when it never did, or not `after` that version."""

@@ -49,6 +49,9 @@ class Notes(Protocol):
 
     def many(self, vault: str, ids: Sequence[str]) -> dict[str, Note]: ...
 
+    def known(self, vault: str, ids: Sequence[str]) -> set[str]:
+        """Which of these ids are notes, also of those that the viewer must not see: it tells no more than that."""
+
     def at_address(self, vault: str, permalink: str) -> Note | None:
         """The live note with this address, else the one that had it before it was moved, else the one with it that was
         deleted last."""

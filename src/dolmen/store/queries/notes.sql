@@ -15,6 +15,10 @@ ON CONFLICT DO NOTHING;
 -- One note. `{unseen}` keeps out what the viewer must not see.
 SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.id = :id {unseen};
 
+-- name: known
+-- Which of these are notes, whoever may see them.
+SELECT id FROM note WHERE vault_id = :vault AND id IN (:ids...);
+
 -- name: many
 -- Some notes.
 SELECT n.version, n.id, {n_columns} FROM note n WHERE n.vault_id = :vault AND n.id IN (:ids...);

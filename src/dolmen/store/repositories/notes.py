@@ -139,6 +139,13 @@ class NoteRepository:
                     found[row[1]] = self._note(vault, row)
         return found
 
+    def known(self, vault: str, ids: Sequence[str]) -> set[str]:
+        found: set[str] = set()
+        for chunk in chunks(ids):
+            query, params = self._sql["known"].spread(ids=chunk)
+            found |= {row[0] for row in self._session.all(query, {**params, "vault": vault})}
+        return found
+
     def at_address(self, vault: str, permalink: str) -> Note | None:
         params: dict[str, Value] = {"vault": vault, "address_key": key(permalink), "name_key": key(name_of(permalink))}
         note = self._one(vault, "at_address", params)

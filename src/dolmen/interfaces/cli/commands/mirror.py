@@ -73,7 +73,7 @@ def mirror(
     key that may only suggest has your changes wait there; one that may only read mirrors down alone.
     """
     from dolmen.client.mirror import open_mirror, rehearsal
-    from dolmen.client.mirror.home import keep_server
+    from dolmen.client.mirror.home import keep_server, server_of
 
     if watching and (dry_run or force):
         raise DolmenError("invalid-argument", "--watch goes with neither --dry-run nor --force.", "Run once first.")
@@ -83,10 +83,11 @@ def mirror(
         raise DolmenError("not-found", f"{folder} {fault}.", "Make an empty folder, or name the one with your notes.")
     known = _known_project(root)
     with opened(here, endpoint_of(here, root, server), project, known, dry_run=dry_run) as place:
-        if not known and project is None:
+        if project is None and (not known or server_of(root) is None):
             mirrored = "your own notes" if place.scope == "user" else f"the notes of {place.scope[len('project:') :]}"
             where = f" at {place.server}" if place.server else ""
-            here.out.note(f"new here: this folder mirrors {mirrored}{where}; --project and --user choose")
+            why = "as its list of notes says" if known else "--project and --user choose"
+            here.out.note(f"new here: this folder mirrors {mirrored}{where}; {why}")
         if dry_run:
             _show(here, rehearsal(root, place.vault, vault_id=place.id, scope=place.scope))
             return
