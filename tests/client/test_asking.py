@@ -69,10 +69,9 @@ def test_every_form_of_an_answer_is_read(said: bytes, found: tuple[int, bytes], 
 @pytest.mark.parametrize(
     "said",
     [
-        b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}",
+        b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n{}",
-        b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n{}", b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}",
         b"HTTP/1.1 2x0\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 300 + b"\r\n", b"x" * 100_000,
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{}",
     ],
@@ -92,17 +91,18 @@ def test_the_request_is_one_that_every_server_and_proxy_understands(answering: A
     assert body == '{"a": "ä"}'.encode()
 
 
-@pytest.mark.parametrize(
-    ("url", "target", "value"),
-    [
-        ("http://127.0.0.1:9/mcp", "/mcp", "a\r\nX: y"), ("http://127.0.0.1:9/mcp", "/a b", ""),
-        ("http://127.0.0.1:9/mcp", "/a\nb", ""), ("http://127.0.0.1:9/mcp", "/mcp", "Ω"), ("ftp://h/", "/", ""),
-        ("http:///mcp", "/", ""), ("http://h:x/", "/", ""),
-    ],
-)  # fmt: skip
-def test_what_cannot_stand_in_a_request_is_not_sent(url: str, target: str, value: str) -> None:
+@pytest.mark.parametrize(("target", "value"), [("/mcp", "a\r\nX: y"), ("/a b", ""), ("/a\nb", ""), ("/mcp", "Ω")])
+def test_what_cannot_stand_in_a_request_is_not_sent(target: str, value: str, answering: Answer) -> None:
+    url, heard = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     with pytest.raises(ValueError, match=r"."):
         ask("GET", urlsplit(url), target, {"Dolmen-Agent": value}, None, seconds=1, most=1)
+    assert not any(heard)
+
+
+@pytest.mark.parametrize("url", ["ftp://h/", "http:///mcp", "http://h:x/"])
+def test_what_is_no_address_is_an_error_that_callers_know(url: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        ask("GET", urlsplit(url), "/", {}, None, seconds=1, most=1)
 
 
 def certificate(folder: Path) -> Path:

@@ -21,7 +21,7 @@ from tests.interfaces.conftest import Served
 pytestmark = pytest.mark.slow
 
 HEAVY = ("mcp", "anyio", "pydantic", "httpx2", "httpx", "click", "starlette", "numpy", "apsw", "jsonschema", "asyncio",
-         "http.client", "email", "platformdirs", "ssl", "shutil", "secrets")  # fmt: skip
+         "platformdirs", "shutil", "secrets")  # fmt: skip
 
 
 @pytest.fixture
