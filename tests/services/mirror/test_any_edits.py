@@ -222,14 +222,15 @@ def mortal(fate: Fate, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def busy(pair: Pair, run: str) -> None:
     """One of everything waits to be done. Addresses that a moved note had stay its own, so each run has its names."""
-    for name in "abcdefgh":
+    for name in "abcdefghi":
         pair.put(f"{run}/{name}.md", f"# {name}\n\nFirst {name}.\n\nThen {name}.\n\nLast {name}.\n")
     pair.sync()
-    for name in "acd":
+    for name in "acdi":
         pair.put(f"{run}/{name}.md", pair.text(f"{run}/{name}.md").replace("First", word()))
     for name, place in (("b", "First"), ("c", "Last"), ("d", "First")):
         pair.rewrite(f"{run}/{name}", place, word())
-    (pair.root / run / "e.md").rename(pair.root / run / "e2.md")
+    for name in "ei":
+        (pair.root / run / f"{name}.md").rename(pair.root / run / f"{name}2.md")
     move_note(pair.house.rt, pair.house.owner, f"{run}/f", f"{run}/moved/f")
     (pair.root / run / "g.md").unlink()
     pair.edit(f"{run}/h", "delete_note", reason="old")
@@ -237,7 +238,7 @@ def busy(pair: Pair, run: str) -> None:
     pair.new(f"{word()}", permalink=f"{run}/by-agent")
 
 
-LEFT = ["a.md", "b.md", "by-agent.md", "c.md", "d.md", "e2.md", "moved/f.md", "new.md"]
+LEFT = ["a.md", "b.md", "by-agent.md", "c.md", "d.md", "e2.md", "i2.md", "moved/f.md", "new.md"]
 """What is there when all of that was done."""
 
 
@@ -269,6 +270,8 @@ def test_a_run_may_end_at_any_step_and_the_next_one_makes_it_whole(
         left.sync()
         assert sorted(left.files()) == [f"run-{at}/{name}" for name in LEFT]
         left.agree()
+        places = {each.place for each in left.notes.standing()}
+        assert places == set(left.files()), f"step {at}: other machines call it so"
         for id in left.sources():
             left.edit(id, "delete_note", reason="done", actor=pair.house.owner)
     assert ends >= (30 if engine == "sqlite" else 8)

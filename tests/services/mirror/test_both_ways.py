@@ -213,6 +213,23 @@ def test_a_note_that_is_moved_takes_its_file_along(pair: Pair) -> None:
     pair.agree()
 
 
+def test_a_note_that_is_moved_while_its_words_are_written_takes_its_file_along_as_well(pair: Pair) -> None:
+    """The plan does not know of the move yet; two machines that both rename have the same names in the end."""
+    for name in "ab":
+        pair.put(f"{name}.md", f"# {name}\n")
+    pair.sync()
+    for name in "ab":
+        pair.edit(name, "append", "The agent goes on.")
+
+    def meanwhile(done: int, total: int | None) -> None:
+        if done == 1:
+            move_note(pair.house.rt, pair.house.owner, "b", "moved/b")
+
+    assert pair.sync(progress=meanwhile).done == [("write", "a.md"), ("write", "b.md")]
+    assert pair.sync().done == [("move", "moved/b.md")]
+    pair.agree()
+
+
 def test_a_copy_of_a_file_is_another_note(pair: Pair) -> None:
     pair.put("a.md", "---\npermalink: fixed\n---\nWords.\n")
     pair.sync()

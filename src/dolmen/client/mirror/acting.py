@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dolmen.client.mirror.files import Folder, Mark, Unsteady
-from dolmen.client.mirror.planning import Action, Kind
+from dolmen.client.mirror.names import fold
+from dolmen.client.mirror.planning import Action, Kind, file_path
 from dolmen.client.mirror.state import Entry, State
 from dolmen.client.mirror.vault import BROKEN, Vault
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.mirroring import MirrorWrite, NoteState, Waits
+from dolmen.domain.mirroring import MirrorWrite, NoteState, Standing, Waits
 from dolmen.domain.note import content_sha
 
 _RACY = 2_000_000_000
@@ -37,7 +38,14 @@ class Acting:
         Raises:
             DolmenError: when the vault does not answer.
         """
-        actions = self._announce(actions)
+        renames = [action for action in actions if action.kind == "rename"]
+        self._run(renames)
+        # What is announced has its new path: where the note does not have that yet, the next run has to find it again.
+        stuck = {each.entry.id for each in renames if self.state.entries[each.entry.id].path != each.entry.path}
+        others = [each for each in actions if each.kind != "rename" and each.entry.id not in stuck]
+        self._run(self._announce(others))
+
+    def _run(self, actions: Sequence[Action]) -> None:
         self.vault.expect(action.entry.id for action in actions if action.kind in ("settle", "write", "add"))
         step = max(1, self.vault.together)
         for first in range(0, len(actions), step):
@@ -110,6 +118,8 @@ class Acting:
             self.later.append(entry.path)
         else:
             self.refused[entry.path] = error
+        if action.kind == "rename":  # it is tried again
+            return
         if entry.base or entry.proposal:
             self.state.put(entry)
         elif action.kind in ("create", "restore", "add"):
@@ -130,7 +140,7 @@ class Acting:
                 base=sha,
                 version=note.standing.version if same else 0,
                 changed_at=note.standing.changed_at if same else 0,
-                place=note.standing.place,
+                place=_place(entry, note.standing),
                 mark=self._trusted(mark),
                 seen=sha,
             )
@@ -259,6 +269,12 @@ _DO: Mapping[Kind, Callable[[Acting, Action], None]] = {
     "add": Acting._add,
     "remove": Acting._remove,
 }
+
+
+def _place(entry: Entry, now: Standing) -> str:
+    """Where the note says that its file belongs, as far as the file is there: a note that was moved since the plan was
+    made is still to take its file along."""
+    return now.place if not entry.place or fold(file_path(now)) == fold(entry.path) else entry.place
 
 
 def _announced(action: Action, entry: Entry, next: str) -> Entry:

@@ -331,7 +331,7 @@ class Planner:
         place = note.standing.place
         if place == entry.place or not entry.place or entry.id in self._renamed:
             return False
-        if fold(_path(note.standing)) == fold(entry.path):
+        if fold(file_path(note.standing)) == fold(entry.path):
             return False
         self._act("move", entry, found, text=self._free(note.standing), note=note.sha)
         self.done.later.append(found.path)
@@ -366,13 +366,13 @@ class Planner:
 
     def _free(self, standing: Standing) -> str:
         """A path for a note's file that nothing else has, also where case makes no difference."""
-        wanted = _path(standing)
+        wanted = file_path(standing)
         paths = (wanted if n == 1 else numbered(wanted, n) for n in count(1))
         path = next(each for each in paths if fold(each) not in self.scan.taken and fold(each) not in self._planned)
         self._planned.add(fold(path))
         return path
 
 
-def _path(standing: Standing) -> str:
+def file_path(standing: Standing) -> str:
     """The path that a note's file gets: one that was a file's name stays; an agent's is one for every system."""
     return path_for(standing.place, standing.id, anywhere=not standing.was_file)
