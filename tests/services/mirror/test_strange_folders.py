@@ -93,3 +93,14 @@ def test_a_file_that_is_rewritten_keeps_its_owner_and_its_mode(pair: Pair) -> No
     state = file.stat()
     assert (state.st_uid, state.st_gid, state.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
     assert "goes on" in pair.text("a.md")
+
+
+def test_what_lies_in_a_folder_that_became_a_link_is_left_alone_for_that_reason(pair: Pair, tmp_path: Path) -> None:
+    pair.put("plans/a.md", "One.\n")
+    pair.put("b.md", "Two.\n")
+    pair.sync()
+    (pair.root / "plans").rename(tmp_path / "elsewhere")
+    (pair.root / "plans").symlink_to(tmp_path / "elsewhere")
+    report = pair.sync()
+    assert report.done == []
+    assert report.passed == {"plans/a.md": "its folder is a link, or cannot be looked into"}

@@ -172,7 +172,10 @@ class Planner:
     def _gone(self, entry: Entry) -> None:
         """The file is not there."""
         now = self.standing.get(entry.id)
-        if self.scan.hides(entry.path) or self.folder.exists(entry.path):
+        if self.scan.hides(entry.path):
+            self.done.passed.setdefault(same_name(entry.path), "its folder is a link, or cannot be looked into")
+            return
+        if self.folder.exists(entry.path):
             self.done.passed.setdefault(same_name(entry.path), "another file has its name on this file system")
             return
         if now is None:
