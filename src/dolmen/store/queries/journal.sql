@@ -39,8 +39,8 @@ SELECT id, vault_id, at, connection, agent, op, detail, origin
 FROM audit WHERE vault_id = :vault ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: purged
--- Which of these a purge destroyed.
-SELECT DISTINCT detail FROM audit WHERE vault_id = :vault AND op = 'forget:purge' AND detail IN (:ids...);
+-- Which of these an operation was done to, such as a purge.
+SELECT DISTINCT detail FROM audit WHERE vault_id = :vault AND op = :op AND detail IN (:ids...);
 
 -- name: trim
 -- Forgets old recalls that no feedback names.

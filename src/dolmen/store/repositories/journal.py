@@ -91,7 +91,7 @@ class JournalRepository:
         found: set[str] = set()
         for chunk in chunks(ids):
             query, params = self._sql["purged"].spread(ids=chunk)
-            found |= {row[0] for row in self._session.all(query, {"vault": vault, **params})}
+            found |= {row[0] for row in self._session.all(query, {"vault": vault, "op": "forget:purge", **params})}
         return found
 
     def trim(self, vault: str, before: int) -> int:
