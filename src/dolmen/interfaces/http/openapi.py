@@ -112,6 +112,7 @@ def _mirror() -> Mapping[str, tuple[str, Spec]]:
             "notes": _list(_or_null(_whole({**note, "source": _TEXT})), READS),
             "sources": _list(_MAYBE, READS),
             "proposals": _list({"enum": list(get_args(Waiting))}, READS),
+            "purged": _list(_TEXT, READS),
         }
     )
     write = {
