@@ -8,6 +8,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring as encode
 from typing import Generic, TypeVar
 
+from dolmen.domain.errors import DolmenError
 from dolmen.domain.tokens import estimate
 
 T = TypeVar("T")
@@ -25,6 +26,26 @@ BUDGET_MIN, BUDGET_MAX = 200, 32_000
 def clamp(budget: int) -> int:
     """A budget within what an answer can honour (C-194)."""
     return max(BUDGET_MIN, min(BUDGET_MAX, budget))
+
+
+def asked(budget: int) -> int:
+    """The budget that an agent named.
+
+    Raises:
+        DolmenError: `invalid-argument` when nothing fits into it.
+    """
+    if budget > 0:
+        return budget
+    raise DolmenError(
+        "invalid-argument",
+        f"budget_tokens is {budget}: no answer fits into that.",
+        f"Use {BUDGET_MIN} to {BUDGET_MAX}, or leave it out.",
+    )
+
+
+def taken_as(asked: int, budget: int) -> tuple[str, ...]:
+    """What an answer says when its budget is not the one that was named."""
+    return () if asked == budget else (f"budget_tokens {asked} was taken as {budget}",)
 
 
 def cost(*texts: str) -> int:

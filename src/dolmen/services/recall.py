@@ -9,7 +9,7 @@ from typing import Any
 from dolmen.domain.access import require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory, Status
-from dolmen.domain.packing import EXCERPT, REF_OVERHEAD, clamp, pack
+from dolmen.domain.packing import EXCERPT, REF_OVERHEAD, clamp, pack, taken_as
 from dolmen.domain.values import Actor
 from dolmen.services.answer.conflicts import conflicts_of
 from dolmen.services.answer.copies import NAMED, Grouped, without_copies
@@ -145,8 +145,8 @@ def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, 
     legs = "".join(leg[0] for leg in result.legs)
     cut = request.budget_tokens not in (None, budget)
     notes = (UNSURE,) if kept and all(claim.weak for claim in kept) else ()
-    if cut:
-        notes = (*notes, f"budget_tokens {request.budget_tokens} was taken as {budget}")
+    if request.budget_tokens is not None:
+        notes = (*notes, *taken_as(request.budget_tokens, budget))
     if place.at is not None and legs != place.legs:
         notes = (*notes, REORDERED)
     at = sight.now if place.at is None else place.at

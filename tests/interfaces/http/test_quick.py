@@ -166,6 +166,29 @@ def test_what_cannot_be_meant_is_refused_with_what_to_do(serve: Serve) -> None:
     assert wrong[6][0].headers["allow"] == "POST"
 
 
+def test_another_method_is_told_what_to_send_instead(serve: Serve) -> None:
+    """C-330: also HEAD, PUT and DELETE; the page says the rest."""
+    served = serve()
+    for method in ("GET", "PUT", "DELETE"):
+        answer = served.http.request(method, served.base + PROPOSE)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+        fix = answer.json()["error"]["fix"]
+        assert "Content-Type: application/json" in fix
+        assert "GET /quick" in fix
+    answer = served.http.put(served.base + "/quick/recall?query=x")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+    assert "Use GET" in answer.json()["error"]["fix"]
+
+
+def test_an_address_with_a_slash_at_its_end_is_the_same_one(serve: Serve) -> None:
+    served = serve(auth="keys")
+    key = served.key(toolset="kmem")
+    assert get(served, "/quick/", key).text == get(served, "/quick", key).text
+    assert get(served, "/quick/recall/?query=x", key).json()["claims"] == []
+    assert propose(served, NOTE, key).json()["outcome"] == "queued"
+    assert get(served, "/quick/").status_code == 401
+
+
 def test_each_request_that_is_answered_leaves_one_row_and_no_token(serve: Serve) -> None:
     """C-315."""
     served = serve(auth="keys")

@@ -184,9 +184,14 @@ def test_browse_lists_what_this_connection_queued(agent: Agent) -> None:
     assert waiting["id"] == made["proposal"]
     assert waiting["id"].startswith("prop_")
     assert agent.do("browse", queued=True) == {"queued": []}
-    assert agent.refused("edit", ref=waiting["id"], op="withdraw")["code"] == "not-found", "only its own"
+    assert waiting["because"] == made["because"], "in the words of the answer that queued it"
+    foreign = agent.refused("edit", ref=waiting["id"], op="withdraw")
+    assert (foreign["code"], waiting["id"] in foreign["message"]) == ("not-found", True), "only its own"
+    assert "queued: true" in foreign["fix"]
     assert policy(modest.do("edit", ref=waiting["id"], op="withdraw")) == ("withdrawn", "conflicts", "on")
     assert modest.do("browse", queued=True) == {"queued": []}
+    again = modest.refused("edit", ref=waiting["id"], op="withdraw")
+    assert (again["code"], again["message"]) == ("conflict", f"The proposal {waiting['id']} was already withdrawn.")
     assert agent.do("browse")["notes"] == []
 
 
@@ -376,6 +381,28 @@ def test_a_note_is_not_removed_by_the_ref_of_one_of_its_blocks(agent: Agent, op:
     assert len(agent.read(ref)["blocks"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("op", "args"),
+    [
+        ("append", {"content": "More."}),
+        ("prepend", {"content": "More."}),
+        ("replace_note", {"content": "New."}),
+        ("set_property", {"key": "owner", "value": "ankur"}),
+    ],
+)
+def test_a_part_of_a_note_does_not_stand_for_the_whole_of_it(agent: Agent, op: str, args: dict[str, str]) -> None:
+    """C-101: whoever names a block and means a change there learns which op does that."""
+    ref = agent.note("A one.\n\nB one.", title="One")
+    before = agent.read(ref)["content_sha"]
+    for part in (agent.block(ref, "A one"), f"{ref}#^block", f"{ref}#Head"):
+        error = agent.refused("edit", ref=part, op=op, expected_sha=before, **args)
+        assert error["message"] == f"{op} takes a whole note, and the ref names a part of one."
+        assert "kmem://one;" in error["fix"]
+        assert "replace_block" in error["fix"]
+    assert agent.read(ref)["content_sha"] == before
+    assert agent.do("browse", queued=True) == {"queued": []}
+
+
 # --------------------------------------------------------------------------------------------------------------- verify
 def test_verify_marks_a_block_a_note_or_many_and_no_byte_of_them(agent: Agent) -> None:
     """C-144."""
@@ -441,3 +468,15 @@ def test_link_writes_the_edge_into_the_note_once(agent: Agent) -> None:
     assert (again["to"], again["resolved"]) == ("kmem://backend/session-store", True)
     assert agent.read("backend/auth")["markdown"].count("depends_on") == 1
     assert agent.refused("link", **{**edge, "rel_type": "Depends On"})["code"] == "invalid-argument"
+
+
+def test_an_edge_that_says_supersedes_takes_nothing_out_of_the_answers(agent: Agent) -> None:
+    """C-141, C-246: `link` writes a line into its own note, an edit of the current version; only `remember` replaces a
+    live note, and that waits."""
+    agent.note("Storage is Postgres.", "decision", title="Old")
+    agent.note("Storage is SQLite.", "decision", title="New")
+    done = agent.do("link", **{"from": "new", "rel_type": "supersedes", "to": "old"})
+    assert policy(done) == ("linked", "conflicts", "on")
+    assert {"old", "new"} <= {c["note"] for c in agent.claims("storage") if c["status"] == "current"}
+    replaced = agent.do("remember", content="Storage is DuckDB.", kind="decision", title="Newest", supersedes="old")
+    assert replaced["outcome"] == "queued"

@@ -45,6 +45,39 @@ def test_a_pack_has_the_documents_fields(agent: Agent) -> None:
     assert claim["related"] == ["kmem://backend/session-store"]
 
 
+@pytest.mark.parametrize("budget", [0, -1, -4000])
+def test_a_budget_that_nothing_fits_into_is_refused(agent: Agent, budget: int) -> None:
+    """C-189: an answer without claims would read as if nothing were known."""
+    agent.note("Herons nest early.")
+    error = agent.refused("recall", query="herons", budget_tokens=budget)
+    assert (error["code"], f"budget_tokens is {budget}" in error["message"]) == ("invalid-argument", True)
+    assert "200 to 32000" in error["fix"]
+
+
+@pytest.mark.parametrize(("budget", "taken"), [(1, 200), (90_000, 32_000)])
+def test_a_budget_that_is_not_kept_as_it_was_named_is_said(agent: Agent, budget: int, taken: int) -> None:
+    """C-189: `used_tokens` is never above what the answer says it was packed into."""
+    agent.note("Herons nest early.")
+    pack = agent.do("recall", query="herons", budget_tokens=budget)
+    assert pack["notes"] == [f"budget_tokens {budget} was taken as {taken}"]
+    assert 0 < pack["used_tokens"] <= taken
+
+
+def test_every_claim_is_of_one_of_the_five_kinds(agent: Agent) -> None:
+    """C-72, C-238: a relation line and a word of the writer's own are found and shown as `note`."""
+    lines = "- depends_on [[Heron pond]]\n- [gotcha] Herons bite.\n- [rule] Herons stay.\n- [note] Herons nap.\n"
+    ref = agent.note(f"{lines}\nHerons nest.\n", "decision", title="Herons")
+    kinds = {claim["text"]: claim["kind"] for claim in agent.claims("herons")}
+    assert kinds["depends_on [[Heron pond]]"] == "note"
+    assert set(kinds.values()) <= {"note", "decision", "convention", "state", "reference"}
+    assert (kinds["Herons nest."], kinds["Herons stay."], kinds["Herons nap."]) == ("decision", "convention", "note")
+    assert {block["kind"] for block in agent.read(ref)["blocks"]} <= set(LAKES)
+    assert agent.read(agent.block(ref, "depends_on"))["kind"] == "note"
+    for kind in set(kinds.values()):
+        found = agent.claims("herons", types=[kind])
+        assert {claim["kind"] for claim in found} == {kind}, "what `types` finds is what it says"
+
+
 def test_the_version_tells_that_a_cited_note_moved(agent: Agent) -> None:
     """C-134."""
     ref = agent.note(AUTH, "decision", title="Auth")

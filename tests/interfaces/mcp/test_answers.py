@@ -333,3 +333,14 @@ def test_until_and_as_of_a_day_include_that_day(served: Served) -> None:
         assert [c["ref"] for c in served.call("recall", query="heron", **bounds)["claims"]] == [ref], bounds
     assert served.call("recall", query="heron", until="yesterday")["claims"] == []
     assert served.call("recall", query="heron", as_of="yesterday")["claims"] == []
+
+
+@pytest.mark.parametrize("budget", [0, -1])
+@pytest.mark.parametrize(("tool", "more"), [("recall", {"query": "herons"}), ("context", {})])
+def test_a_budget_that_nothing_fits_into_is_refused(
+    served: Served, tool: str, more: dict[str, Any], budget: int
+) -> None:
+    store(served, "Herons nest early.")
+    error = served.call(tool, budget_tokens=budget, **more)["error"]
+    assert (error["code"], f"budget_tokens is {budget}" in error["message"]) == ("invalid-argument", True)
+    assert "200 to 32000" in error["fix"]

@@ -51,14 +51,15 @@ def routes(door: Door, limits: Limits, quotas: Quotas, watch: Watch) -> list[Rou
     """The page and its three calls."""
     desk = _Desk(door, watch)
 
-    def at(path: str, method: str, answer: Answer, costly: bool = True) -> Route:
-        return Route(quick.PATH + path, _Place(door, limits, quotas, method, answer, costly=costly))
+    def at(path: str, method: str, answer: Answer, costly: bool = True) -> list[Route]:
+        place = _Place(door, limits, quotas, method, answer, costly=costly)
+        return [Route(quick.PATH + path + slash, place) for slash in ("", "/")]
 
     return [
-        at("", "GET", desk.page, costly=False),
-        at("/recall", "GET", desk.recall),
-        at("/read", "GET", desk.read, costly=False),
-        at("/propose", "POST", desk.propose),
+        *at("", "GET", desk.page, costly=False),
+        *at("/recall", "GET", desk.recall),
+        *at("/read", "GET", desk.read, costly=False),
+        *at("/propose", "POST", desk.propose),
     ]
 
 
@@ -78,7 +79,7 @@ class _Place:
                 raise _other_method(scope["method"], self._method)
             actor = await anyio.to_thread.run_sync(self._actor, scope)
             scope["dolmen.actor"] = actor
-            admit(actor, f"{self._method} {scope['path']}")
+            admit(actor, f"{self._method} {scope['path'].rstrip('/')}")
             with ExitStack() as stack:
                 stand, now = standing(actor, _FACE, self._door.options), time.monotonic()
                 stack.enter_context(self._limits.request(actor.connection, now, stand.request))
@@ -165,11 +166,20 @@ def _only(sent: Mapping[str, Any], *names: str) -> None:
         raise DolmenError("invalid-argument", f"Unknown parameter {unknown[0][:40]!r}.", "Leave it out.")
 
 
+_USE: Mapping[str, str] = {
+    "GET": "Use GET, with what you ask as parameters of the address.",
+    "POST": 'POST one JSON object with Content-Type: application/json, such as {"content": "…", "kind": "decision"}.',
+}
+
+
 def _other_method(method: str, served: str) -> Refusal:
     return Refusal(
-        "invalid-argument", f"{method[:20]} is not served here.", f"Use {served}.", status=405,
+        "invalid-argument",
+        f"{method[:20]} is not served here.",
+        f"{_USE[served]} GET {quick.PATH} is the page that says how.",
+        status=405,
         headers={"Allow": served},
-    )  # fmt: skip
+    )
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dolmen.domain.freshness import freshness
-from dolmen.domain.memory import Memory
+from dolmen.domain.memory import Kind, Memory
 from dolmen.domain.note import Note, address, folder_of
-from dolmen.domain.packing import clamp, pack
+from dolmen.domain.packing import clamp, pack, taken_as
 from dolmen.domain.values import Actor
 from dolmen.services.notes.finding import resolve
 from dolmen.services.notes.settling import standing_of
@@ -44,7 +44,9 @@ class CheckedClaim:
     """The address of its block, or the id of a memory of its own."""
     note: str
     """The permalink of its note; empty for a memory of its own."""
-    kind: str
+    kind: Kind
+    label: str
+    """The word that its writer used; empty where that is the kind."""
     heading: str
     text: str
     version: str
@@ -105,7 +107,8 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
         work = _Checking(tx, actor.vault, verification)
         claims = work.claims(ranked)
         conflicts = work.conflicts(found.conflicts)
-    packed = pack(claims, prices.claim, clamp(asked))
+    budget = clamp(asked)
+    packed = pack(claims, prices.claim, budget)
     shown = {claim.ref for claim in packed.kept}
     kept = [each for each in conflicts if shown.intersection(each.refs)]
     gaps = _gaps(found)
@@ -123,7 +126,7 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
         report=prices.report(kept, gaps) if kept or gaps else 0,
         dropped=dropped,
         partial=found.partial or dropped > 0,
-        notes=tuple(note for note in found.notes if note != UNSURE),
+        notes=(*(note for note in found.notes if note != UNSURE), *taken_as(asked, budget)),
     )
 
 
@@ -184,7 +187,8 @@ class _Checking:
         return CheckedClaim(
             ref=memory.id if home is None else address(home.permalink, memory.block),
             note="" if home is None else home.permalink,
-            kind=memory.label or memory.kind,
+            kind=memory.kind,
+            label=memory.label,
             heading=str(memory.attrs.get("heading", "")),
             text=claim.text,
             version=(sha(memory) if home is None else home.sha)[:_VERSION],

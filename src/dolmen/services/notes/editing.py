@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from dolmen.domain.access import decide, require
-from dolmen.domain.errors import DolmenError, not_found
+from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import REASON_LIMIT
-from dolmen.domain.note import checked_permalink, match
+from dolmen.domain.note import address, checked_permalink, match
 from dolmen.domain.policy import Operation, Write
 from dolmen.domain.values import Actor
 from dolmen.markdown import Spliced, append, parse, prepend, replace_block, set_property
@@ -123,8 +123,15 @@ def plan(place: Place, request: NoteEdit) -> Draft:
     """The note as it would be, worked out from the version at hand; nothing is read or written.
 
     Raises:
-        DolmenError: `not-found` for an unknown block.
+        DolmenError: `not-found` for an unknown block; `invalid-argument` for a part of a note where the whole is meant.
     """
+    if place.block is not None and request.op != "replace_block":
+        raise DolmenError(
+            "invalid-argument",
+            f"{request.op} takes a whole note, and the ref names a part of one.",
+            f"Use the ref of the note, {address(place.note.permalink)}; to change one block, call edit with op "
+            "replace_block, and with empty content to remove it.",
+        )
     return within_limit(_PLANS[request.op](place, request))
 
 
@@ -173,12 +180,6 @@ def _set_property(place: Place, request: NoteEdit) -> Draft:
 
 
 def _delete(place: Place, request: NoteEdit) -> Draft:
-    if place.block is not None:
-        raise DolmenError(
-            "invalid-argument",
-            f"{request.op} takes a whole note, and the ref names a part of one.",
-            "Use the ref of the note; to remove one block, call edit with op replace_block and empty content.",
-        )
     after = place.note.with_(status="deleted", reason=request.reason)
     return Draft(after, {}, {})
 
@@ -246,11 +247,19 @@ def withdraw(rt: Runtime, actor: Actor, request: NoteEdit) -> NoteWritten:
     with rt.write(actor) as tx:
         proposal = tx.proposals.get(actor.vault, id)
         if proposal is None or (proposal.connection != actor.connection and not actor.human):
-            raise not_found("Proposal", request.ref)
+            raise DolmenError(
+                "not-found",
+                f"Proposal {request.ref!r} is not here.",
+                "Pass the prop_ id of a write that this connection queued; browse with queued: true lists them.",
+            )
         if not tx.proposals.decide(
             actor.vault, id, "withdrawn", tx.now, actor.person or actor.agent, request.reason
         ):  # fmt: skip
-            raise DolmenError("conflict", f"The proposal was already {proposal.status}.", "List what is pending.")
+            raise DolmenError(
+                "conflict",
+                f"The proposal {request.ref} was already {proposal.status}.",
+                "There is nothing left to take back: to undo what was applied, edit the note.",
+            )
         audit(tx, actor, "review:withdrawn", id)
         waiting = None if proposal.memory is None else tx.memories.get(actor.vault, proposal.memory)
         if proposal.op == "remember" and waiting is not None and waiting.status == "proposed":

@@ -31,7 +31,12 @@ def about_note(proposal: Proposal) -> bool:
 def place_of(tx: Tx, proposal: Proposal) -> Place | None:
     """The note that a proposal is about; None for one that it would create, and when it was purged."""
     note = None if proposal.note is None else tx.notes.get(proposal.vault, proposal.note)
-    return None if note is None else Place(note, proposal.payload.get("block"))
+    return None if note is None else Place(note, _block(proposal))
+
+
+def _block(proposal: Proposal) -> str | None:
+    """The block that a proposal changes; every other operation is about the whole note, whatever its ref named."""
+    return proposal.payload.get("block") if proposal.payload.get("op") == "replace_block" else None
 
 
 def subject(tx: Tx, proposal: Proposal) -> tuple[str, str, str]:
@@ -127,7 +132,7 @@ def request_of(tx: Tx, place: Place, proposal: Proposal) -> NoteEdit:
     content = given.get("content")
     if given["op"] == "replace_note" and (merged := _merged(tx, place.note, proposal)) is not None:
         content = merged
-    block = given.get("block")
+    block = _block(proposal)
     return NoteEdit(
         ref=f"{proposal.note}#{block}" if block else proposal.note or "",
         op=given["op"],
@@ -165,7 +170,7 @@ def _apply(tx: Tx, actor: Actor, proposal: Proposal, agreed: Mapping[str, Any]) 
     if place_of(tx, proposal) is None:
         raise DolmenError("gone", "The note of this proposal was purged.", "Reject the proposal.")
     here = locked(tx, actor, proposal.note or "", live=proposal.op != "note_restore")
-    place = replace(here, block=payload.get("block"))
+    place = replace(here, block=_block(proposal))
     if proposal.op == "note_edit":
         return edit_in(tx, actor, place, request_of(tx, place, proposal), agreed)
     if proposal.op == "note_move":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
+from dolmen.domain.packing import asked
 from dolmen.domain.timeframe import parse
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import clock
@@ -50,7 +51,7 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             mode=args.get("mode", "claims"),
             include=tuple(args.get("include", ())),
             limit=args.get("limit", 10),
-            budget_tokens=args.get("budget_tokens", 4000),
+            budget_tokens=asked(args.get("budget_tokens", 4000)),
             cursor=args.get("cursor"),
         ),
     )

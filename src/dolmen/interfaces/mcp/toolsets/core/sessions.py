@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dolmen.domain.packing import asked
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import clock
 from dolmen.interfaces.mcp.presenting import FRAME, Json, age, claim, compact, moment
@@ -19,7 +20,7 @@ def context(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     brief = briefing.context(
         rt,
         actor,
-        ContextRequest(args.get("task", ""), args.get("project"), args.get("budget_tokens", 2000)),
+        ContextRequest(args.get("task", ""), args.get("project"), asked(args.get("budget_tokens", 2000))),
     )
     now = clock.now()
     notes = list(brief.notes)

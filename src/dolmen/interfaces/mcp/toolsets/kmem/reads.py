@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import Memory
-from dolmen.domain.note import parse_ref
-from dolmen.domain.packing import cost
+from dolmen.domain.note import kind_of, parse_ref
+from dolmen.domain.packing import asked, cost
+from dolmen.domain.policy import SENTENCES
 from dolmen.domain.timeframe import parse
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp import clock
 from dolmen.interfaces.mcp.presenting import Json, compact, encode, moment, score
 from dolmen.interfaces.mcp.registry import Arguments
-from dolmen.interfaces.mcp.toolsets.kmem.refs import PROPOSAL, inward, kinds_of, outward
+from dolmen.interfaces.mcp.toolsets.kmem.refs import PROPOSAL, inward, kind_named, kinds_of, outward
 from dolmen.services import reading, review
 from dolmen.services.notes.answering import CheckedClaim, Prices, context_pack, is_human, state_of
 from dolmen.services.notes.reading import browse_notes, read_note
@@ -38,7 +39,7 @@ def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
         actor,
         Recall(
             query=query,
-            budget_tokens=args.get("budget_tokens", BUDGET),
+            budget_tokens=asked(args.get("budget_tokens", BUDGET)),
             kinds=kinds_of(args.get("types", ())),
             since=_time(rt, args, "since"),
             include=("superseded",) if args.get("include_superseded") else (),
@@ -69,7 +70,7 @@ def claim(value: CheckedClaim) -> Json:
     return {
         "ref": outward(value.ref),
         "note": value.note,
-        "kind": value.kind,
+        "kind": kind_named(value.label, value.kind),
         "heading": value.heading,
         "text": value.text,
         "version": value.version,
@@ -111,7 +112,7 @@ def _note(shown: NoteView, section: str | None, verification: bool) -> Json:
     """C-235, C-236: the words once, and a list of addresses."""
     note = shown.note
     blocks = [
-        {"ref": outward(each.ref), "kind": each.kind}
+        {"ref": outward(each.ref), "kind": kind_named(each.memory.label, each.memory.kind)}
         | compact({"state": state_of(each.memory, verification=verification)})
         for each in shown.blocks
         if each.memory is not None
@@ -120,7 +121,7 @@ def _note(shown: NoteView, section: str | None, verification: bool) -> Json:
         {
             "ref": outward(shown.ref),
             "title": note.title,
-            "kind": note.label,
+            "kind": kind_named(note.label, note.kind),
             "status": "current" if note.status == "active" else note.status,
             "updated": moment(note.updated_at),
             "content_sha": note.sha,
@@ -152,7 +153,7 @@ def _who(memory: Memory, verification: bool) -> Json:
     author = memory.person if human else memory.agent
     state = state_of(memory, verification=verification)
     return {
-        "kind": memory.label or memory.kind,
+        "kind": kind_named(memory.label, memory.kind),
         "provenance": _provenance(author, memory.created_at, state, human=human),
     }
 
@@ -173,7 +174,7 @@ def browse(rt: Runtime, actor: Actor, args: Arguments) -> Json:
             {
                 "ref": outward(each.ref),
                 "title": each.title,
-                "kind": each.kind,
+                "kind": kind_named(each.kind, kind_of(each.kind, "fact")),
                 "updated": str(moment(each.updated_at))[:_DATE],
             }
             for each in found.notes
@@ -190,7 +191,7 @@ def queued(rt: Runtime, actor: Actor) -> list[Json]:
                 "id": PROPOSAL + item.id,
                 "op": item.op,
                 "ref": None if item.ref is None else outward(item.ref) if "://" in item.ref else item.ref,
-                "because": item.because,
+                "because": SENTENCES.get(item.because, item.because),
                 "reason": item.reason,
                 "queued_at": moment(item.created_at),
                 "stale": item.stale,

@@ -12,6 +12,7 @@ from dolmen.domain.note import parse_ref
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp.presenting import Json
 from dolmen.interfaces.mcp.registry import Arguments, Handler
+from dolmen.interfaces.mcp.toolsets.kmem.schemas import KINDS as NOTE_KINDS
 from dolmen.interfaces.mcp.toolsets.kmem.schemas import Kind as NoteKind
 from dolmen.services.runtime import Runtime
 
@@ -48,6 +49,15 @@ def kinds_of(types: Iterable[NoteKind]) -> tuple[Kind, ...]:
     others = {kind for kinds in _KINDS.values() for kind in kinds}
     plain = tuple(kind for kind in KINDS if kind not in others)
     return tuple(kind for type in types for kind in _KINDS.get(type, plain))
+
+
+def kind_named(label: str, kind: Kind) -> NoteKind:
+    """What kmem calls a kind: one of its five, by which recall's `types` finds it (C-72); a relation line, or a word of
+    the writer's own, is a `note`."""
+    for name in (label, kind):
+        if name in NOTE_KINDS:
+            return next(each for each in NOTE_KINDS if each == name)
+    return "note"
 
 
 class Refusal(DolmenError):

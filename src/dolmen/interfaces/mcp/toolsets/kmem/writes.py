@@ -51,7 +51,7 @@ def remember(rt: Runtime, actor: Actor, args: Arguments) -> Json:
 def edit(rt: Runtime, actor: Actor, args: Arguments) -> Json:
     op = args["op"]
     request = NoteEdit(
-        ref=args["ref"].strip().removeprefix(PROPOSAL) if op == "withdraw" else inward(args["ref"]),
+        ref=args["ref"].strip() if op == "withdraw" else inward(args["ref"]),
         op=op,
         content=args.get("content"),
         key=args.get("key"),
