@@ -73,7 +73,8 @@ def stats(here: Here) -> None:
 
 def _lines(here: Here, found: Mapping[str, Any]) -> Iterator[str]:
     out, memories, quality = here.out, found["memories"], found["quality"]
-    yield out.bold(f"{memories['total']:,} memories")
+    total = memories["total"]
+    yield out.bold(f"{total:,} {'memory' if total == 1 else 'memories'}")
     for name in ("status", "kind", "scope", "agent"):
         counts = ", ".join(f"{key.removeprefix('project:')} {n:,}" for key, n in memories[f"by_{name}"].items() if n)
         yield from out.lines(counts or "-", f"  by {name:<7} ", " " * 13)
