@@ -29,7 +29,7 @@ from dolmen.services import checking
 from dolmen.services.bounds import require_room
 from dolmen.services.indexing import Embedded
 from dolmen.services.notes.drafting import Draft, draft_new, first_heading, first_line
-from dolmen.services.notes.finding import Place, existing_note, find
+from dolmen.services.notes.finding import Place, existing_note, find, no_note
 from dolmen.services.notes.settling import kinds_of, settle, standing_of
 from dolmen.services.notes.writing import source_text, vectors_of, within_limit, written
 from dolmen.services.recording import audit, change, queue, refuse_secrets, revise, strings
@@ -114,7 +114,7 @@ def create_in(
     Args:
         audience: who may see it, when that was decided before.
     """
-    replaced = [existing_note(tx, actor, ref) for ref in request.supersedes]
+    replaced = [_replaceable(tx, actor, ref) for ref in request.supersedes]
     _refuse_known(tx, actor, request)
     note, used = _addressed(tx, actor, request, draft, audience)
     draft = Draft(note, draft.statements, draft.reworded)
@@ -140,6 +140,23 @@ def create_in(
     audit(tx, actor, "note:create", note.id)  # its address may say what is purged one day
     gone = tuple(place.ref for place in replaced)
     return written("stored", note, done, superseded=gone, address_in_use=used)
+
+
+def _replaceable(tx: Tx, actor: Actor, ref: str) -> Place:
+    place = find(tx, actor, ref)
+    if place is None:
+        raise DolmenError(
+            "not-found",
+            no_note(ref).message,
+            "Check `supersedes` with browse or recall; leave it out when nothing is there to replace.",
+        )
+    if place.block is not None:
+        raise DolmenError(
+            "invalid-argument",
+            "`supersedes` takes a whole note, and the ref names a part of one.",
+            f"Use {address(place.note.permalink)}, or mark the one claim with verify and state superseded.",
+        )
+    return existing_note(tx, actor, ref)
 
 
 def drafted(request: NewNote) -> Draft:

@@ -10,6 +10,7 @@ from dolmen.domain.access import decide, require
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import VERIFICATIONS, Memory, Verification
 from dolmen.domain.note import Note, address, key, target_name
+from dolmen.domain.proposal import Proposal
 from dolmen.domain.values import Actor
 from dolmen.services import checking
 from dolmen.services.edit import verify_in
@@ -109,22 +110,43 @@ def link_notes(rt: Runtime, actor: Actor, source: str, rel: str, to: str) -> Lin
         raise DolmenError("invalid-argument", f"{to!r} is no link target.", "Use a permalink, a ref or a title.")
     refuse_secrets(name)
     with rt.write(actor) as tx:
-        here = replace(locked(tx, actor, source), block=None)
+        here = locked(tx, actor, source)
+        if here.block is not None and here.block not in document_of(here.note)[1]:
+            raise no_block(here.note, here.block)
+        here = replace(here, block=None)
         target = resolve(tx, actor.vault, [name], here.note.folder).get(name)
         if target is not None and target.id == here.note.id:
             raise DolmenError("invalid-argument", "A note is not linked to itself.", "Name another note in `to`.")
         block = name.partition("#")[2]
         as_written = name if target is None else target.permalink + (f"#{block}" if block else "")
         end = name if target is None else address(target.permalink, block or None)
+        resolved = target is not None and _has(tx, actor.vault, target, block)
         edges = _ends(tx, here.note, rel)
         if edges & {link_target(name), link_target(as_written), key(name), key(as_written)} or (
             target is not None and _leads_to(tx, here.note, edges, target, block)
         ):
-            return Linked("unchanged", here.ref, rel, end, target is not None)
+            return Linked("unchanged", here.ref, rel, end, resolved)
         request = checked_edit(NoteEdit(here.ref, "append", f"- {rel} [[{as_written}]]"))
+        if (waiting := _queued(tx, actor, here.note, request)) is not None:
+            return Linked("queued", here.ref, rel, end, resolved, waiting.id, waiting.because)
         done = edit_in(tx, actor, here, request)
         outcome = "stored" if done.outcome == "updated" else done.outcome
-        return Linked(outcome, here.ref, rel, end, target is not None, done.proposal, done.because)
+        return Linked(outcome, here.ref, rel, end, resolved, done.proposal, done.because)
+
+
+def _queued(tx: Tx, actor: Actor, note: Note, request: NoteEdit) -> Proposal | None:
+    """The same line, when this connection has it wait already: the same edge twice is one edge (C-120)."""
+    for each in tx.proposals.for_note(note.vault, note.id):
+        same = (each.payload.get("op"), each.payload.get("content")) == (request.op, request.content)
+        if same and each.status == "pending" and each.connection == actor.connection:
+            return each
+    return None
+
+
+def _has(tx: Tx, vault: str, line: NoteLine, block: str) -> bool:
+    """Whether the note, and the block of it that a link names, is there."""
+    note = tx.notes.get(vault, line.id) if block else None
+    return not block or (note is not None and block in document_of(note)[1])
 
 
 def _ends(tx: Tx, note: Note, rel: str) -> set[str]:

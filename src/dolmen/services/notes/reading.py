@@ -92,6 +92,12 @@ def _view(tx: Tx, place: Place, view: View, section: str | None, as_of: int | No
 
 
 def _part(document: Document, ids: Sequence[str], place: Place, section: str | None) -> tuple[int, int]:
+    if place.block is not None and section:
+        raise DolmenError(
+            "invalid-argument",
+            "The ref names a block, and `section` a section.",
+            f"Use one of them: {address(place.note.permalink)} with `section`, or the ref of the block alone.",
+        )
     if place.block is not None:
         block = document.blocks[ids.index(place.block)]
         return block.start, block.end

@@ -190,7 +190,8 @@ def queued(rt: Runtime, actor: Actor) -> list[Json]:
             {
                 "id": PROPOSAL + item.id,
                 "op": item.op,
-                "ref": None if item.ref is None else outward(item.ref) if "://" in item.ref else item.ref,
+                "ref": None if item.ref is None or item.op == "note_create" else outward(item.ref),
+                "title": item.ref if item.op == "note_create" else None,
                 "because": SENTENCES.get(item.because, item.because),
                 "reason": item.reason,
                 "queued_at": moment(item.created_at),

@@ -60,11 +60,16 @@ def kind_named(label: str, kind: Kind) -> NoteKind:
     return "note"
 
 
+_GONE = "Call remember to create another note, or ask a person to restore this one."
+"""kmem has no tool that restores."""
+
+
 class Refusal(DolmenError):
     """A refusal with the code that kmem's document gives it."""
 
     def __init__(self, error: DolmenError, code: str) -> None:
-        super().__init__(error.code, _spoken(error.message), _spoken(error.fix), **_plain(error.data))
+        fix = _GONE if error.code == "gone" else _spoken(error.fix)
+        super().__init__(error.code, _spoken(error.message), fix, **_plain(error.data))
         self.said = code
 
     def as_dict(self) -> dict[str, object]:
@@ -87,6 +92,8 @@ def speaking(handler: Handler) -> Handler:
 def _code(error: DolmenError, args: Arguments) -> str:
     """C-102: `note-not-found` for a note that is not there, or not any more."""
     ref = str(args.get("ref") or args.get("from") or args.get("supersedes") or "")
+    if args.get("op") == "withdraw":
+        return error.code  # its ref names no note
     about_note = parse_ref(inward(ref)) is not None and not ref.startswith(PROPOSAL) and "#blk_" not in ref
     missing = error.code in ("not-found", "gone") and about_note and not args.get("section")
     return "note-not-found" if missing else error.code

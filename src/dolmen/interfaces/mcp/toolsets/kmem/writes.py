@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from dolmen.services.requests import NewLink
 from dolmen.services.requests.notes import NewNote, NoteEdit, NoteWritten
 from dolmen.services.runtime import Runtime
 
+_SHA = re.compile("[0-9a-fA-F]{64}")
 _SAME = "It stands there already."
 
 
@@ -57,7 +59,7 @@ def edit(rt: Runtime, actor: Actor, args: Arguments) -> Json:
         key=args.get("key"),
         value=args.get("value"),
         reason=args.get("reason", ""),
-        expected_sha=args.get("expected_sha"),
+        expected_sha=_seen(args.get("expected_sha")),
     )
     done = edit_note(rt, actor, request)
     if op == "withdraw":
@@ -70,6 +72,19 @@ def edit(rt: Runtime, actor: Actor, args: Arguments) -> Json:
         done,
         {"added": list(done.added), "changed": list(done.changed), "removed": list(done.removed)},
     )
+
+
+def _seen(sha: str | None) -> str | None:
+    """A `version` of a claim, or half of a sha, names nothing that was read: it is not said that the note moved on."""
+    if not sha:
+        return None
+    if _SHA.fullmatch(sha) is None:
+        raise DolmenError(
+            "invalid-argument",
+            f"expected_sha {sha[:80]!r} is no content_sha.",
+            "Pass the content_sha that read or the last write answered, all 64 hex digits; version is not it.",
+        )
+    return sha
 
 
 def verify(rt: Runtime, actor: Actor, args: Arguments) -> Json:

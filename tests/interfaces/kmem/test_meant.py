@@ -1,0 +1,52 @@
+"""What cannot be meant is refused with what to do instead, and what waits is named as kmem names it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.interfaces.kmem.conftest import Agent
+
+
+def test_every_ref_of_what_waits_is_kmems(agent: Agent) -> None:
+    """C-233: a note that is only proposed has a title and no address yet."""
+    agent.note("Herons nest.", title="Herons")
+    modest = agent.as_(mode="suggest", connection="key-2")
+    modest.do("remember", content="Owls hoot.", kind="note", title="Owls")
+    modest.do("edit", ref="herons", op="append", content="Early.")
+    modest.do("verify", ref="herons", state="verified")
+    made, changed, marked = modest.do("browse", queued=True)["queued"]
+    assert ("ref" in made, made["title"], changed["ref"]) == (False, "Owls", "kmem://herons")
+    assert modest.read(marked["ref"])["text"] == "Herons nest."
+
+
+@pytest.mark.parametrize("sha", ["a3f9c1d2e4b5", "zzz", "0" * 63])
+def test_what_is_no_sha_is_not_taken_for_a_version_that_moved(agent: Agent, sha: str) -> None:
+    """C-134: `version` is not the concurrency token."""
+    ref = agent.note("Words.", title="Here")
+    error = agent.refused("edit", ref=ref, op="append", content="More.", expected_sha=sha)
+    assert (error["code"], "64 hex digits" in error["fix"]) == ("invalid-argument", True)
+    assert agent.do("browse", queued=True) == {"queued": []}
+    right = agent.read(ref)["content_sha"].upper()
+    assert agent.do("edit", ref=ref, op="append", content="More.", expected_sha=right)["outcome"] == "updated"
+
+
+def test_one_block_does_not_stand_for_the_note_that_is_replaced(agent: Agent) -> None:
+    """C-96: every claim of the note would be gone from the answers."""
+    ref = agent.note("A one.\n\nB one.", title="One")
+    error = agent.refused("remember", content="A two.", kind="note", supersedes=agent.block(ref, "A one"))
+    assert (error["code"], "kmem://one" in error["fix"], "verify" in error["fix"]) == ("invalid-argument", True, True)
+    missing = agent.refused("remember", content="A two.", kind="note", supersedes="no/where")
+    assert (missing["code"], missing["message"]) == ("note-not-found", "No live note exists at no/where.")
+    assert "leave it out" in missing["fix"]
+
+
+def test_a_refusal_says_nothing_that_the_tools_cannot_do(agent: Agent) -> None:
+    """C-102, C-235: nothing here restores, a withdrawn id is no note, and a block has no sections."""
+    ref = agent.note("# One\n\nA one.", title="One")
+    error = agent.refused("read", ref=agent.block(ref, "A one"), section="One")
+    assert (error["code"], "kmem://one" in error["fix"]) == ("invalid-argument", True)
+    assert agent.refused("edit", ref=ref, op="withdraw")["code"] == "not-found"
+    agent.do("edit", ref=ref, op="retract", reason="wrong")
+    gone = agent.refused("read", ref=ref)
+    assert gone["code"] == "note-not-found"
+    assert gone["fix"].startswith("Call remember")
