@@ -99,6 +99,7 @@ def test_a_ref_may_name_a_block_and_a_memory_is_no_note() -> None:
     assert address("a/b", "blk_8bcbdac3") == "dolmen://a/b#blk_8bcbdac3"
     assert parse_ref("0199a5b0-0000-7000-8000-000000000000") is None
     assert parse_ref("dolmen://memory/0199a5b0-0000-7000-8000-000000000000") is None
+    assert parse_ref("dolmen://memory/herons") == Address("memory/herons"), "a folder of that name"
 
 
 @pytest.mark.parametrize(

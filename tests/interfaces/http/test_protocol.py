@@ -140,13 +140,13 @@ def test_a_stale_session_id_does_not_matter(served: Served) -> None:
     assert "mcp-session-id" not in served.post(INITIALIZE).headers
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
 def test_there_is_no_stream_to_open_and_no_session_to_end(served: Served, method: str) -> None:
     """B085: 405 is what the protocol foresees for a server without them."""
     answer = served.http.request(method, served.url, headers={"accept": "text/event-stream"})
     assert answer.status_code == 405
     assert "POST" in answer.headers["allow"]
-    assert answer.json()["error"]["fix"]
+    assert "POST each request, with Content-Type: application/json" in answer.json()["error"]["fix"]
 
 
 @pytest.mark.slow

@@ -164,6 +164,7 @@ def test_what_cannot_be_meant_is_refused_with_what_to_do(serve: Serve) -> None:
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), answer.text
         assert answer.json()["error"]["fix"]
     assert wrong[6][0].headers["allow"] == "POST"
+    assert "/quick" in wrong[-1][0].json()["error"]["fix"], "where the page is"
 
 
 def test_another_method_is_told_what_to_send_instead(serve: Serve) -> None:

@@ -50,3 +50,17 @@ def test_a_refusal_says_nothing_that_the_tools_cannot_do(agent: Agent) -> None:
     gone = agent.refused("read", ref=ref)
     assert gone["code"] == "note-not-found"
     assert gone["fix"].startswith("Call remember")
+
+
+@pytest.mark.parametrize("title", ["memory", "Herons"])
+def test_a_note_in_a_folder_called_memory_is_read_by_the_ref_that_it_got(agent: Agent, title: str) -> None:
+    """C-233: `kmem://memory/` followed by an id is a memory; a folder may have that name."""
+    made = agent.do("remember", content="Herons nest.", kind="note", title=title, folder="memory")
+    note = agent.read(made["ref"])
+    assert (note["ref"], note["title"]) == (made["ref"], title)
+    assert agent.read(made["permalink"])["content_sha"] == note["content_sha"]
+    assert agent.do("edit", ref=made["ref"], op="append", content="Early.")["outcome"] == "updated"
+    agent.note("Owls hoot.", title="Owls")
+    edge = {"from": "owls", "rel_type": "relates_to", "to": made["ref"]}
+    assert (agent.do("link", **edge)["resolved"], agent.do("link", **edge)["outcome"]) == (True, "unchanged")
+    assert made["ref"] in agent.claims("owls hoot")[0]["related"]

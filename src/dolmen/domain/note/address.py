@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dolmen.domain.errors import DolmenError
 
 SCHEME = "dolmen://"
+_MEMORY = "memory/"
 _SCHEMES = (SCHEME, "kmem://", "sp://")
 PERMALINK_LIMIT = 300
 _SEGMENT_BYTES = 180
@@ -35,6 +36,15 @@ def address(permalink: str, block: str | None = None) -> str:
     return f"{SCHEME}{permalink}#{block}" if block else SCHEME + permalink
 
 
+def memory_id(ref: str) -> str:
+    """The id of a memory that a ref is, plain or as `dolmen://memory/<id>`; empty for everything else. A folder may be
+    called `memory` too: only an id behind it makes the address of a memory."""
+    name = ref.strip().lower()
+    for prefix in (SCHEME + _MEMORY, _MEMORY):
+        name = name.removeprefix(prefix)
+    return name if _ID.fullmatch(name) else ""
+
+
 def parse_ref(ref: str) -> Address | None:
     """The address in a ref with or without its scheme; None for the id of a memory (C-233).
 
@@ -42,7 +52,7 @@ def parse_ref(ref: str) -> Address | None:
     whole.
     """
     name = unicodedata.normalize("NFC", ref.strip())
-    if name.startswith(SCHEME + "memory/") or _ID.fullmatch(name.lower()):
+    if memory_id(name):
         return None
     for scheme in _SCHEMES:
         name = name.removeprefix(scheme)

@@ -188,7 +188,7 @@ def _no_sessions() -> Refusal:
     return Refusal(
         "invalid-argument",
         "There are no sessions here, so nothing to listen to and nothing to end.",
-        "POST each request; a 405 to GET or DELETE is what the protocol foresees.",
+        "POST each request, with Content-Type: application/json; a 405 to GET or DELETE is what the protocol foresees.",
         status=405,
         headers={"Allow": "POST, OPTIONS"},
     )
@@ -236,5 +236,9 @@ def _not_yours() -> DolmenError:
 
 
 async def _nothing_here(request: Request) -> Response:
-    error = DolmenError("not-found", "There is nothing here.", "The MCP endpoint is /mcp; see also /health.")
+    error = DolmenError(
+        "not-found",
+        "There is nothing here.",
+        "MCP is at /mcp, plain HTTP at /quick; see also /health.",
+    )
     return refusal(error, request.url.path)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dolmen.domain.memory import DEFAULT_IMPORTANCE, Kind, Link, Memory, Status, Trust
-from dolmen.domain.note import HEADED, Note, key, target_name
+from dolmen.domain.note import HEADED, Note, key, memory_id, target_name
 from dolmen.domain.text import content_key
 from dolmen.domain.values import Actor
 from dolmen.services.code.following import follow, record
 from dolmen.services.indexing import NOTHING, Embedded, index_all, reindex
 from dolmen.services.notes.drafting import Draft, Statement
 from dolmen.services.recording import revise
-from dolmen.services.scoping import ref_id
 from dolmen.store.contract import Tx
 
 _TOGETHER = 500
@@ -248,4 +247,4 @@ class _Settling:
 def link_target(name: str) -> str:
     """How an edge names what it leads to: the id of a memory, else a note's name without regard to case."""
     name = target_name(name)
-    return ref_id(name.removeprefix("memory/")) if name.startswith("memory/") else key(name)
+    return (memory_id(name) if name.startswith("memory/") else "") or key(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.memory import KINDS, Kind
-from dolmen.domain.note import parse_ref
+from dolmen.domain.note import memory_id, parse_ref
 from dolmen.domain.values import Actor
 from dolmen.interfaces.mcp.presenting import Json
 from dolmen.interfaces.mcp.registry import Arguments, Handler
@@ -39,8 +39,8 @@ def inward(ref: str) -> str:
     """A ref as it may come, `kmem://`, `sp://`, `dolmen://` or bare, as the services read it."""
     name = ref.strip()
     for scheme in (SCHEME, "sp://", OURS):
-        if name.startswith(scheme + _MEMORY):
-            return name.removeprefix(scheme + _MEMORY)
+        if name.startswith(scheme + _MEMORY) and (id := memory_id(name.removeprefix(scheme))):
+            return id
     return name
 
 
