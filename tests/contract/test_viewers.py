@@ -159,6 +159,7 @@ READS: dict[str, Callable[[Tx, str], object]] = {
 UNBOUNDED = {
     "memories.places": "what was written before in a session, as ids that mean nothing without their memories",
     "memories.written_by": "a number, of what one connection wrote",
+    "notes.known": "asked about ids that cannot be guessed, and tells only that there is such a note",
     "code_refs.of": "asked about memories that a read gave",
     "code_refs.of_text": "asked about a memory that a read gave",
     "code_refs.stream": "for an export",
