@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dolmen.domain.errors import DolmenError
 from tests.interfaces.kmem.conftest import Agent
 
 
@@ -64,3 +65,17 @@ def test_a_note_in_a_folder_called_memory_is_read_by_the_ref_that_it_got(agent: 
     edge = {"from": "owls", "rel_type": "relates_to", "to": made["ref"]}
     assert (agent.do("link", **edge)["resolved"], agent.do("link", **edge)["outcome"]) == (True, "unchanged")
     assert made["ref"] in agent.claims("owls hoot")[0]["related"]
+
+
+def test_a_note_that_took_the_address_of_a_replaced_one_is_not_replaced_unseen(agent: Agent) -> None:
+    """C-119, C-141: what was proposed was about another note."""
+    agent.note("Storage is Postgres.", "decision", permalink="storage")
+    queued = agent.do("remember", content="Storage is SQLite.", kind="decision", title="New", supersedes="storage")
+    assert "stale" not in agent.do("browse", queued=True)["queued"][0]
+    agent.do("edit", ref="storage", op="retract", reason="a guess")
+    agent.note("Storage costs 10 a month.", permalink="storage")
+    assert agent.do("browse", queued=True)["queued"][0]["stale"] is True
+    with pytest.raises(DolmenError) as caught:
+        agent.approve(queued["proposal"])
+    assert caught.value.code == "conflict"
+    assert [c["note"] for c in agent.claims("storage costs")] == ["storage"]

@@ -123,7 +123,8 @@ def create_in(
     write = Write("replace" if replaces else "create", "free")
     decision, because = decide(actor, *kinds_of({}, draft), *older, write=write)
     if decision == "queue":
-        kept = queue(tx, actor, "note_create", because, None, {"note": payload(request)}, audience=note.audience)
+        given = {"note": payload(request), "replaces": [place.note.id for place in replaced]}
+        kept = queue(tx, actor, "note_create", because, None, given, audience=note.audience)
         return written("proposed", note, proposal=kept.id, because=because, address_in_use=used)
     require_room(tx, actor, len(draft.statements))
     number = 1

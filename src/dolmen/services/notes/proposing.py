@@ -55,8 +55,9 @@ def moved(tx: Tx, proposal: Proposal) -> bool:
 
     What is only added, or set by its name, still fits; a block is named by what it says.
     """
-    if proposal.op == "note_create":
-        return False
+    if proposal.op == "note_create":  # another note may have the address of the one that it would replace by now
+        replaced = [tx.notes.get(proposal.vault, id) for id in proposal.payload.get("replaces", ())]
+        return any(note is None or note.status == "deleted" for note in replaced)
     place = place_of(tx, proposal)
     if place is None:
         return True
