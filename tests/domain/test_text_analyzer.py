@@ -39,6 +39,7 @@ def test_any_text_gives_legal_tokens(text: str, query: bool, trigrams: bool) -> 
     assert_legal(analyze(text, query=query, trigrams=trigrams))
 
 
+@pytest.mark.slow
 def test_every_code_point_gives_legal_tokens() -> None:
     """Alone and between letters, NUL and lone surrogates included."""
     for first in range(0, 0x110000, 64):

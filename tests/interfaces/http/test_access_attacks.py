@@ -171,6 +171,7 @@ def test_a_preset_in_the_header_hides_and_refuses_tools(town: Town) -> None:
     assert wrong.status_code == 400
 
 
+@pytest.mark.slow
 def test_another_server_on_the_same_store_refuses_a_removed_member_within_moments(serve: Serve, tmp_path: Path) -> None:
     # C-44: at once where the member is removed, within the time that an answer is remembered everywhere else.
     database = f"sqlite:///{tmp_path / 'shared.db'}"

@@ -412,6 +412,7 @@ def test_a_member_who_is_removed_is_gone_at_the_next_request(shared: tuple[Town,
     assert town.post("/sign-in", {"login": "mina", "password": PASSWORD}).status_code == 401
 
 
+@pytest.mark.slow
 def test_a_member_whom_another_process_removes_is_gone_within_a_second(shared: tuple[Town, str]) -> None:
     town, database = shared
     mina, has = member(town)
