@@ -29,7 +29,7 @@ from tests.authenticator import Authenticator
 from tests.interfaces.conftest import Serve, Served, rpc, within
 from tests.interfaces.http.test_oauth_flow import BASE, LIST, PASSWORD, Town, hidden, town
 
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cheap_passwords")]
 
 __all__ = ["town"]
 
@@ -412,7 +412,6 @@ def test_a_member_who_is_removed_is_gone_at_the_next_request(shared: tuple[Town,
     assert town.post("/sign-in", {"login": "mina", "password": PASSWORD}).status_code == 401
 
 
-@pytest.mark.slow
 def test_a_member_whom_another_process_removes_is_gone_within_a_second(shared: tuple[Town, str]) -> None:
     town, database = shared
     mina, has = member(town)

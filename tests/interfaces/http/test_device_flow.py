@@ -13,7 +13,7 @@ from dolmen.domain.oauth import ALPHABET, DEVICE_GRANT
 from dolmen.services.accounts import keys
 from tests.interfaces.http.test_oauth_flow import BASE, Town, hidden, town
 
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cheap_passwords")]
 
 __all__ = ["town"]
 

@@ -32,7 +32,7 @@ from tests.hooking import repository
 from tests.interfaces.conftest import Served, serving
 from tests.interfaces.http.test_oauth_flow import PASSWORD, Town, hidden
 
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cheap_passwords")]
 
 
 @pytest.fixture(autouse=True)

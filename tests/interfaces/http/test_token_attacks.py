@@ -14,7 +14,7 @@ from tests.interfaces.conftest import Serve, Served, rpc
 from tests.interfaces.http.test_device_flow import asked, machine
 from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, Town, hidden, told, town
 
-pytestmark = pytest.mark.usefixtures("cheap_passwords")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cheap_passwords")]
 
 __all__ = ["town"]
 IMG = "<img src=x onerror=alert(1)>"
