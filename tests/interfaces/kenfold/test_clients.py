@@ -93,7 +93,7 @@ async def test_a_client_finds_the_six_tools_as_documented(served: Served, era: s
     assert [name for name, hint in hints.items() if hint and hint.read_only_hint] == ["get_context", "recall"]
     assert [name for name, hint in hints.items() if hint and hint.idempotent_hint] == ["remember", "resume", "forget"]
     assert hints["forget"] is not None
-    assert hints["forget"].destructive_hint is not False, "destructive, as the protocol assumes of what writes"
+    assert hints["forget"].destructive_hint is True, "said, since some clients do not assume what the protocol does"
     assert all(hints[name].destructive_hint is False for name in ("remember", "handoff", "resume"))  # type: ignore[union-attr]
 
 

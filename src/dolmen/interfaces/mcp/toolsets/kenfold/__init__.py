@@ -5,7 +5,8 @@ from __future__ import annotations
 from dolmen.interfaces.mcp.registry import ADDS, ADDS_ONCE, READS, Annotations, Face, Tool
 from dolmen.interfaces.mcp.toolsets.kenfold import reads, schemas, writes
 
-REMOVES_ONCE = Annotations(destructive=True, idempotent=True)
+REMOVES_ONCE = Annotations(destructive=True, idempotent=True, explicit=True)
+"""Said, not left to what the protocol assumes: the document lists it, and some clients take a missing hint as false."""
 
 TOOLS = (
     Tool("get_context", "kenfold", "read", READS, schemas.GET_CONTEXT_SAYS, schemas.GET_CONTEXT, reads.get_context),
