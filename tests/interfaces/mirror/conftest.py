@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,19 @@ from dolmen.services.requests.notes import NewNote, NoteEdit, NoteView
 from tests.interfaces.conftest import Serve, Served
 
 
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @dataclass
 class Far:
     """A folder on another machine, and the key with which it reaches the server."""
@@ -32,13 +47,15 @@ class Far:
     key: str
     url: str = ""
     """Another way to the server than the straight one."""
+    whole: float = 300.0
+    """Seconds for a whole answer."""
     meanwhile: Callable[[], object] = lambda: None
     waited: list[float] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
     @contextmanager
     def vault(self, project: str = "user") -> Iterator[ServedVault]:
-        wire = Wire(Endpoint(self.url or self.served.url, self.key, "mirror"), self.pause, self.said.append)
+        wire = Wire(Endpoint(self.url or self.served.url, self.key, "mirror"), self.pause, self.said.append, self.whole)
         try:
             yield ServedVault(wire, project)
         finally:

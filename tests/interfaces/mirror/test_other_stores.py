@@ -14,9 +14,9 @@ from dolmen.domain.errors import DolmenError
 from dolmen.services.forget import forget
 from dolmen.services.requests import Forget
 from tests.interfaces.conftest import Serve, Served
-from tests.interfaces.mirror.conftest import Far, Machine, edit, sources
+from tests.interfaces.mirror.conftest import Far, Machine, edit, listening, sources
 from tests.interfaces.mirror.test_command import run
-from tests.interfaces.mirror.test_troubles import STANDING, STATE, claiming, listening
+from tests.interfaces.mirror.test_troubles import STANDING, STATE, claiming
 
 
 def sync(far: Far, **how: Any) -> Report:

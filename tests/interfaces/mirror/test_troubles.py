@@ -9,10 +9,9 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,22 +24,9 @@ from dolmen.services import accounts, review
 from dolmen.services.bounds import limit_key
 from tests.conftest import NewStore
 from tests.interfaces.conftest import Serve, Served, serving
-from tests.interfaces.mirror.conftest import Far, Machine, edit, new, note, sources
+from tests.interfaces.mirror.conftest import Far, Machine, edit, listening, new, note, sources
 
 pytestmark = pytest.mark.slow
-
-
-@contextmanager
-def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager

@@ -6,8 +6,11 @@ Every call is safe to send twice, so a lost answer costs nothing but time.
 from __future__ import annotations
 
 import json
+import socket
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -19,12 +22,20 @@ from dolmen.domain.errors import MEANINGS, Code, DolmenError
 
 _CONNECT, _ANSWER = 10.0, 120.0
 """Seconds to reach the server, and to wait for an answer: a call may hold a hundred notes."""
+_WHOLE = 300.0
+"""Seconds until all of an answer has to be here: a server that sends it byte by byte never lets a wait for more end."""
 _AGAIN = (0.0, 1.0, 2.0, 4.0)
 """Seconds before a call is sent again. At once the first time: servers end connections that were quiet."""
 _LATER = (502, 503, 504)
 _PATIENCE = 4 * 3600.0
 """Seconds that a call waits at most, all in all, because the server says that there is too much."""
+_LEAVING = 3.0
+"""Seconds for the answer that is on its way when somebody stops the mirror."""
 _MOST = 64 * 1024 * 1024
+
+
+class _Late(TimeoutError):
+    """The answer did not end in time."""
 
 
 @dataclass(slots=True)
@@ -34,7 +45,11 @@ class Wire:
     """Waits for so many seconds; says True when it is not worth waiting any longer."""
     tell: Callable[[str], object] = lambda said: None
     """Says why it goes on later."""
+    whole: float = _WHOLE
     _connection: HTTPConnection | None = None
+    _line: socket.socket | None = None
+    """Of the request that is under way, also when its answer is the connection's last."""
+    _left: bool = False
 
     def ask(self, path: str, body: str | None = None) -> dict[str, Any]:
         """The answer to a GET, or a POST with a JSON `body`.
@@ -52,6 +67,8 @@ class Wire:
             except (OSError, ValueError, HTTPException) as error:
                 self.close()
                 status, after, answer = 0, 0.0, {"why": _why(error)}
+                if isinstance(error, _Late):  # it would take as long again
+                    lost = len(_AGAIN)
             if status == 429 and waited < _PATIENCE:
                 waited += after
                 self.tell(f"the server asks to wait {after:.0f} s: {_said(answer)}")
@@ -65,8 +82,14 @@ class Wire:
                 raise self._refusal(status, answer)
 
     def _wait(self, seconds: float) -> None:
-        if seconds and self.pause(seconds):
+        if self._left or (seconds and self.pause(seconds)):
             raise DolmenError("unavailable", "The mirror was stopped while it waited.", "Run it again: it goes on.")
+
+    def leave(self) -> None:
+        """Whoever waits for an answer wants to go: it may still come in a moment, and is not asked for again."""
+        self._left = True
+        if self._line is not None:
+            _after(_LEAVING, self._line)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -83,14 +106,38 @@ class Wire:
             headers["Authorization"] = f"Bearer {bearer}"
         connection = self._open(parts.scheme, parts.hostname or "", parts.port)
         data = None if body is None else body.encode("utf-8", "replace")
-        connection.request("GET" if data is None else "POST", base(parts.path) + path, data, headers)
-        response = connection.getresponse()
-        answer = _object(response.read(_MOST), response.status)
+        with self._in_time(connection):
+            connection.request("GET" if data is None else "POST", base(parts.path) + path, data, headers)
+            response = connection.getresponse()
+            text = response.read(_MOST)
+        answer = _object(text, response.status)
         after = response.headers.get("Retry-After", "")
         seconds = min(float(after), _PATIENCE) if after.isdecimal() else 1.0 if response.status == 429 else 0.0
         if response.will_close:
             self.close()
         return response.status, seconds, answer
+
+    @contextmanager
+    def _in_time(self, connection: HTTPConnection) -> Iterator[None]:
+        """Ends a request that takes too long as a whole, wherever it is.
+
+        Raises:
+            TimeoutError
+        """
+        began = time.monotonic()
+        self._line = connection.sock
+        clock = _after(self.whole, self._line)
+        try:
+            yield
+        except (OSError, ValueError, HTTPException) as error:
+            if time.monotonic() - began >= self.whole:
+                raise _Late from error
+            raise
+        finally:
+            self._line = None
+            clock.cancel()
+        if time.monotonic() - began >= self.whole:  # what breaks off may look like the end
+            raise _Late
 
     def _open(self, scheme: str, host: str, port: int | None) -> HTTPConnection:
         if self._connection is None:
@@ -129,6 +176,19 @@ def refusal(error: Mapping[str, Any]) -> DolmenError:
     """What the server said, in its own words; a code that this version does not know stands for a refusal."""
     code: Code = next((known for known in MEANINGS if known == error.get("code")), "forbidden")
     return DolmenError(code, str(error.get("message")), str(error.get("fix")))
+
+
+def _after(seconds: float, line: socket.socket) -> threading.Timer:
+    """Ends whatever is sent or awaited on a socket, after so many seconds."""
+
+    def end() -> None:
+        with suppress(OSError, ValueError):  # it ended by itself just now
+            line.shutdown(socket.SHUT_RDWR)
+
+    clock = threading.Timer(seconds, end)
+    clock.daemon = True
+    clock.start()
+    return clock
 
 
 def _said(answer: Mapping[str, Any]) -> str:

@@ -152,7 +152,13 @@ def _watch(here: Here, opened: Mirror, place: Place) -> None:
     if place.wire is not None:
         place.wire.pause = stop.wait
         every, opened.believed = _AFAR, _BELIEVED
-    before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+
+    def end(*_: object) -> None:
+        stop.set()
+        if place.wire is not None:
+            place.wire.leave()
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         here.out.note(f"watching {opened.folder.root}; Ctrl-C ends it")
         _look(here, opened, _Telling(here.out), stop, every)
