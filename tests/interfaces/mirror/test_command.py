@@ -82,6 +82,17 @@ def test_a_new_folder_mirrors_the_server_in_the_settings_and_says_so(serve: Serv
     )
 
 
+def test_a_vault_is_named_for_a_store_and_not_for_a_server(serve: Serve, root: Path) -> None:
+    served = serve()
+    for more, settings in ((("--server", served.base), {}), ((), {"url": served.url})):
+        said = run(root, "--user", "--vault", "other", *more, code=2, **settings)
+        assert f"at {served.url}, where the key or the sign-in says which" in " ".join(said.split())
+        assert "dolmen key create mirror --vault other" in " ".join(said.split())
+    run(root, "--user", "--server", served.base)
+    assert "Leave --vault out" in run(root, "--vault", "other", code=2)
+    assert list(sources(served).values()) == ["One.\n"]
+
+
 def test_a_folder_is_watched_over_the_network(serve: Serve, root: Path) -> None:
     served = serve()
     os.utime(root / "a.md", (1_700_000_000, 1_700_000_000))

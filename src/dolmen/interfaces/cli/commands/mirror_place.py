@@ -55,8 +55,8 @@ def endpoint_of(here: Here, root: Path, server: str | None) -> Endpoint | None:
     it was shown before. Else a file in a folder that came from elsewhere could say who gets it.
 
     Raises:
-        DolmenError: `invalid-argument` for an address over which others could read along; `unauthorized` where the key
-            is not shown.
+        DolmenError: `invalid-argument` for an address over which others could read along, and for `--vault` where a
+            server is meant; `unauthorized` where the key is not shown.
     """
     from dolmen.client import endpoint
     from dolmen.client.mirror.home import server_of
@@ -75,12 +75,24 @@ def endpoint_of(here: Here, root: Path, server: str | None) -> Endpoint | None:
         found = endpoint.find("cli", here.settings)
         if not found.named:
             return None
+        _refuse_vault(here, found.url)
         require_private(found.url)
         return replace(found, url=place_of(found.url), agent=AGENT)
     url = place_of(url if "://" in url else f"https://{url}")
+    _refuse_vault(here, url)
     require_private(url)
     before = known[1] if known and known[0] == url else ""
     return replace(_shown(here, url, before, typed=bool(server)), agent=AGENT)
+
+
+def _refuse_vault(here: Here, url: str) -> None:
+    if (vault := here.given("vault")) is not None:
+        raise DolmenError(
+            "invalid-argument",
+            f"--vault names a vault of a store, and the notes are at {url}, where the key or the sign-in says which.",
+            f"Leave --vault out and use a key for it, made where the server runs: `dolmen key create {AGENT} --vault "
+            f"{vault}`. --database names a store of this machine.",
+        )
 
 
 def _shown(here: Here, url: str, before: str, *, typed: bool) -> Endpoint:
