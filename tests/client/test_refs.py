@@ -147,6 +147,21 @@ def test_a_renamed_file_is_followed_step_by_step(shop: Checkout) -> None:
     assert states(shop, anchors) == [f"changed {now}"] * 3
 
 
+def test_files_with_names_in_other_scripts_are_anchored_compared_and_followed(shop: Checkout) -> None:
+    """B160: git tells their names in octal where it is not asked otherwise."""
+    targets = [Target("결제/처리.py", ""), Target("결제/처리.py", "charge"), Target("처리.py", "charge")]
+    shop.write(결제__처리_py="def charge(): return 1\n")
+    assert seen(shop, targets[:2]).passed_over == {"uncommitted": 2}
+    shop.commit()
+    anchors = anchored(shop, *targets)
+    (shop.place / "주문").mkdir()
+    shop.git("mv", "결제/처리.py", "주문/접수.py")
+    shop.commit()
+    assert states(shop, anchors[:2]) == ["current 주문/접수.py", "current 주문/접수.py"]
+    shop.commit(주문__접수_py="def charge(): return 2\n")
+    assert states(shop, anchors)[1] == "changed 주문/접수.py"
+
+
 def test_a_symbol_that_moved_to_another_file_is_followed(shop: Checkout) -> None:
     anchors = anchored(shop, *EVERY)
     shop.commit(cart_py=REFUND, lib__sums_py="import os\n\n" + TOTAL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,32 @@ def found(text: str) -> list[str]:
 )  # fmt: skip
 def test_files_and_symbols_are_found(text: str, expected: list[str]) -> None:
     """C-223: paths with known extensions, symbols in backticks or as calls, with one file also what looks like code."""
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("`결제하기` is in src/결제/처리.py and 도우미_2.ts.", ["src/결제/처리.py", "도우미_2.ts"]),
+        ("결제처리.py의 `charge` 함수", ["결제처리.py", "결제처리.py charge"]),
+        ("src/결제.py:12에서 시작해 문서/가이드.md로 간다.", ["src/결제.py", "문서/가이드.md"]),
+        ("src/결제.py와src/b.go에서", ["src/결제.py", "src/b.go"]),
+        ("설정은src/auth.go에, 빌드는 Makefile을, 도구는 tools/Dockerfile에", ["src/auth.go", "Makefile",
+                                                                           "tools/Dockerfile"]),
+        ("결제API.py, `결제API/a.py`", ["결제API.py", "결제API/a.py"]),
+        ("src\\결제\\처리.py", ["src/결제/처리.py"]),
+        ("modèle/über.py и ядро/поиск.rs", ["modèle/über.py", "ядро/поиск.rs"]),
+        ("修改src/认证.go中的`verify`", ["src/认证.go", "src/认证.go verify"]),
+        ("`認証.go`と「src/設定.toml」", ["認証.go", "src/設定.toml"]),
+        ("请看认证.go中的`verify`", ["verify"]),
+        ("app/हिन्दी.py", ["app/हिन्दी.py"]),
+        (unicodedata.normalize("NFD", "src/결제.py"), ["src/결제.py"]),
+        ("https://example.com/문서/a.py, /home/사용자/a.py, ~/문서/b.md, C:\\사용자\\c.go", []),
+        ("세 개.py파일, 문서.pyx", ["개.py"]),
+    ],
+)  # fmt: skip
+def test_file_names_may_be_in_any_script(text: str, expected: list[str]) -> None:
+    """C-223: particles, and words that no space keeps apart, are no part of them."""
     assert found(text) == expected
 
 

@@ -1,13 +1,14 @@
 """The files and symbols that a text mentions (C-223). Rules and limits are Kenfold's.
 
-Files are relative paths with a known extension, or well-known names without one. Symbols count when they stand in
-backticks or are written as calls; where exactly one file is mentioned, also when they look like code, and then they are
-symbols of that file.
+Files are relative paths with a known extension, or well-known names without one, in any script. Symbols count when they
+stand in backticks or are written as calls; where exactly one file is mentioned, also when they look like code, and then
+they are symbols of that file.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -50,11 +51,29 @@ _PRODUCTS = frozenset((*(f"{name}.js" for name in _PRODUCT_WORDS.split()), "sock
 _NOT_SYMBOLS = frozenset((*_LANGUAGE_WORDS.split(), *_PROPER_NAMES.split()))
 """Words that are written like identifiers and name nothing in a project."""
 
-_TOKEN = re.compile(r"[A-Za-z0-9/\\._\-@+:#\[\]]+")  # anything else ends a path, a Korean particle too
-_LINE = re.compile(r"(:\d+(:\d+)?|#L\d+(-L?\d+)?)\Z", re.ASCII)
-_STEP = re.compile(r"[A-Za-z0-9_.@+\-\[\]]+")
+# Coarser than `domain.text.scripts`, which takes longer to load than a session's start should wait.
+_HANGUL = r"\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+_UNSPACED = r"\u0e01-\u0e4e\u0e80-\u0edf\u1000-\u109f\u1780-\u17dd\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uf900-\ufad9"
+"""Chinese, Japanese, Thai, Lao, Burmese and Khmer, which put no spaces between words."""
+_LETTER = r"(?:[^\W\x00-\x7f]|[\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0dff\u0e00-\u109f\u1780-\u17d3])"
+"""A letter or digit beyond ASCII, or a mark on one, which `\\w` leaves out."""
+_TEXT = rf"(?:[A-Za-z0-9/\\._\-@+:#\[\]]|{_LETTER})+"
+_TOKEN = re.compile(rf"(?P<mark>[`'\"])(?P<marked>{_TEXT})(?P=mark)|(?P<bare>{_TEXT})")
+_LINE_WORDS = r"(?::[0-9]+(?::[0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)"
+_LINE = re.compile(rf"{_LINE_WORDS}\Z")
+_STEP = re.compile(rf"(?:[A-Za-z0-9_.@+\-\[\]]|{_LETTER})+")
 _DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 _PUNCTUATION = ".,:;!?"
+_END = re.compile(
+    rf"(?:(?<=[^/\\])\.(?P<extension>[a-z0-9]+)|(?:\A|(?<=[/\\]))(?P<name>[A-Z][a-z]+)){_LINE_WORDS}?(?={_LETTER})"
+)
+"""The end of a file's name where a word goes on that is none of it: `jwt.go` of `jwt.go에서`."""
+_GLUED = re.compile(
+    rf"[{_UNSPACED}]+(?=[A-Za-z0-9_@\[]|\.\.?[/\\])"
+    rf"|[{_HANGUL}]+(?=[A-Za-z][^/\\]*[/\\]|\.\.?[/\\])"
+)
+"""Words before a path that no space keeps apart from it: `修改` of `修改src/auth.go`."""
+_IN_PROSE = re.compile(f"[{_UNSPACED}]")
 
 _NAME = r"[A-Za-z_$][\w$]*"
 _SYMBOL = re.compile(rf"{_NAME}(?:(?:\.|::|#){_NAME}){{0,2}}", re.ASCII)
@@ -116,13 +135,34 @@ def qualified(symbol: str) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------------------------- files
 def _paths(text: str) -> list[str]:
     found: dict[str, None] = {}
-    for token in _TOKEN.findall(text):
-        path = _path(token)
-        if path:
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)  # as file names are kept, also by git of a Mac
+    for token in _TOKEN.finditer(text):
+        for path in _paths_in(token["marked"] or "", token["bare"] or ""):
             found[path] = None
-        if len(found) == PATHS_LIMIT:
-            break
+            if len(found) == PATHS_LIMIT:
+                return list(found)
     return list(found)
+
+
+def _paths_in(marked: str, bare: str) -> Iterator[str]:
+    """The paths of a token: what stands in backticks or quotes is taken as it is, else words of a sentence may hang on
+    it. Where a script puts no spaces, nobody can tell the sentence from a name that begins in it."""
+    if path := _path(marked):
+        yield path
+        return
+    token = marked or bare
+    if token.isascii():
+        if path := _path(token):
+            yield path
+        return
+    start = 0
+    ends = (each for each in _END.finditer(token) if each["extension"] in _EXTENSIONS or each["name"] in _NAMES)
+    for end in (*(each.end() for each in ends), len(token)):
+        path = _path(_GLUED.sub("", token[start:end], count=1) if _GLUED.match(token, start) else token[start:end])
+        if path and not _IN_PROSE.match(path):
+            yield path
+        start = end
 
 
 def _path(token: str) -> str:
