@@ -115,6 +115,8 @@ ANYBODY: Mapping[str, str] = {
     "GET /.well-known/openid-configuration": "where to sign in",
     "POST /oauth/register": "a client makes itself known, within limits",
     "POST /oauth/token": "a client shows a code or a token",
+    "POST /register": "the same, where AnchorMind has it",
+    "POST /token": "the same, where AnchorMind has it",
     "POST /oauth/revoke": "a client ends a token that it shows",
     "POST /oauth/device_authorization": "a machine asks to be let in",
     "GET /web/style.css": "how pages look",
@@ -137,6 +139,7 @@ PERSONS: frozenset[str] = frozenset(
         "POST /account/passkeys",
         "BOTH /device",
         "BOTH /oauth/authorize",
+        "BOTH /authorize",
     }
 )
 """Pages and forms of somebody who is signed in at a browser, about themselves and what they let in."""

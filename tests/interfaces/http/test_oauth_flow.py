@@ -108,6 +108,24 @@ def town(serve: Serve) -> Iterator[Town]:
 
 
 # ------------------------------------------------------------------------------------------------------------- finding
+def test_the_calls_are_where_a_client_without_metadata_looks(town: Town) -> None:
+    """C-320, C-321: and one that signs in there is the same client at either place."""
+    registered = town.served.http.post(town.served.base + "/register", json={"redirect_uris": [BACK]})
+    assert (registered.status_code, registered.json()["token_endpoint_auth_method"]) == (201, "none")
+    client = registered.json()["client_id"]
+    request = town.request(client).removeprefix("/oauth")
+    town.enter()
+    signed_in, town.browser.cookies = town.browser.cookies, httpx2.Cookies()
+    assert hidden(town.get(request), "next").startswith("/oauth/authorize?")
+    town.browser.cookies = signed_in
+    sent = told(town.answer(request))
+    assert sent["iss"] == BASE
+    form = {"grant_type": "authorization_code", "code": sent["code"], "client_id": client, "redirect_uri": BACK}
+    answer = town.served.http.post(town.served.base + "/token", data={**form, "code_verifier": VERIFIER})
+    assert town.call(answer.json()["access_token"]).status_code == 200
+    assert told(town.answer(request, answer="deny"))["error"] == "access_denied"
+
+
 def test_a_client_finds_its_way_from_the_first_refusal(town: Town) -> None:
     """C-295, C-296, C-304, C-305, C-309"""
     refused = town.served.post(LIST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dolmen.domain.errors import DolmenError
-from dolmen.interfaces.http.proxies import Proxies, sender
+from dolmen.interfaces.http.proxies import Proxies, sender, site
 
 TRUSTED = Proxies.of(["10.0.0.0/8", "127.0.0.1", "fd00::/8"])
 
@@ -52,6 +52,19 @@ def test_without_trusted_proxies_the_header_says_nothing() -> None:
 def test_a_whole_network_of_addresses_is_one_sender(address: str, whose: str) -> None:
     """Who has 2^64 addresses has as many guesses as who has one."""
     assert sender(address) == whose
+
+
+@pytest.mark.parametrize(
+    ("address", "whose"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("2001:db8:1:ffff::/64", "2001:db8:1::/48"),
+        ("", ""),
+    ],
+)
+def test_the_networks_of_one_customer_are_one_site(address: str, whose: str) -> None:
+    assert site(address) == whose
 
 
 def test_what_is_no_address_is_refused_at_the_start() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
+from dolmen.interfaces.http.oauth.routes import PER_SITE
 from dolmen.services.accounts import keys, revoke
-from tests.interfaces.conftest import Serve
+from tests.interfaces.conftest import Serve, rpc
 from tests.interfaces.http.test_oauth_flow import BACK, BASE, LIST, Town, told, town
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
@@ -135,3 +136,51 @@ def test_one_stranger_does_not_keep_others_from_registering(proxied: tuple[Town,
 
     assert [registered("203.0.113.9") for _ in range(12)].count(429) == 2
     assert registered("203.0.113.10") == 201
+
+
+def test_nor_does_one_with_a_whole_site_of_networks(proxied: tuple[Town, dict[str, str]]) -> None:
+    """B084: 65,536 networks are one customer's, whose registrations and device codes are counted together."""
+    town, _ = proxied
+
+    def answered(path: str, address: str) -> int:
+        sent = {"json": {"redirect_uris": [BACK]}} if path.endswith("register") else {"data": {"client_id": "x"}}
+        there = town.served.base + path
+        return town.served.http.post(there, headers={"x-forwarded-for": address}, **sent).status_code
+
+    networks = [f"2001:db8:7:{network:x}::1" for network in range(PER_SITE)]
+    assert [answered("/oauth/register", network) for network in networks].count(429) == 0
+    assert answered("/oauth/register", "2001:db8:7:ffff::1") == 429
+    assert answered("/oauth/device_authorization", "2001:db8:7:fffe::1") == 429
+    assert answered("/oauth/register", "2001:db8:8::1") == 201
+
+
+# -------------------------------------------------------------------------------------------------------------- kenfold
+def test_at_kenfold_a_token_that_only_reads_lists_every_tool_and_is_refused_inside_them(town: Town) -> None:
+    """C-322"""
+    town.enter()
+    reading, writing = (signed_in_for(town, scope) for scope in ("memory:read", "memory:read memory:write"))
+    listed = [town.served.post(LIST, "/mcp/kenfold", **each).json()["result"]["tools"] for each in (reading, writing)]
+    assert listed[0] == listed[1]
+    assert len(listed[0]) == 6
+    needs = {"remember": {"content": "Herons are grey.", "type": "semantic"}, "handoff": {"summary": "Half done"}}
+    for tool, arguments in {**needs, "resume": {}, "forget": {"id": "x"}}.items():
+        call = rpc("tools/call", name=tool, arguments=arguments)
+        refused = town.served.post(call, "/mcp/kenfold", **reading)
+        assert refused.status_code == 200
+        assert refused.json()["result"]["isError"] is True
+        assert "may only read" in refused.json()["result"]["content"][0]["text"], tool
+    asked = rpc("tools/call", name="recall", arguments={"query": "herons"})
+    assert not town.served.post(asked, "/mcp/kenfold", **reading).json()["result"].get("isError")
+    stored = town.served.post(
+        rpc("tools/call", name="remember", arguments=needs["remember"]), "/mcp/kenfold", **writing
+    )
+    assert not stored.json()["result"].get("isError")
+
+
+def signed_in_for(town: Town, scope: str) -> dict[str, str]:
+    client = town.register()
+    sent = told(
+        town.answer(town.request(client, resource=f"{BASE}/mcp/kenfold", scope=scope), mode="write", toolset="kenfold")
+    )
+    answer = town.token(grant_type="authorization_code", code=sent["code"], client_id=client)
+    return {"authorization": f"Bearer {answer.json()['access_token']}"}

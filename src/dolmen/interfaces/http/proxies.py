@@ -55,10 +55,19 @@ class Proxies:
 
 def sender(address: str) -> str:
     """Whom an address belongs to, as far as limits go: one customer has a whole network of 2^64 IPv6 addresses."""
+    return _network(address, 64)
+
+
+def site(sender: str) -> str:
+    """The widest network that one customer is commonly given, 65,536 times that of a `sender` (RFC 6177 §2)."""
+    return _network(sender.partition("/")[0], 48)
+
+
+def _network(address: str, bits: int) -> str:
     parsed = _parsed(address)
     if not isinstance(parsed, ipaddress.IPv6Address):
         return address
-    return str(ipaddress.ip_network((int(parsed), 64), strict=False))
+    return str(ipaddress.ip_network((int(parsed), bits), strict=False))
 
 
 def _hops(headers: Sequence[str]) -> list[str]:

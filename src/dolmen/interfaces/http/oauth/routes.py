@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from urllib.parse import urlsplit
 
 from anyio import CapacityLimiter
@@ -25,6 +26,7 @@ from dolmen.interfaces.http.oauth.endpoints import Endpoints, answered
 from dolmen.interfaces.http.oauth.fetching import Fetcher
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.options import HttpOptions
+from dolmen.interfaces.http.proxies import site
 from dolmen.interfaces.http.responses import refusal
 from dolmen.interfaces.http.web import routes as web
 from dolmen.interfaces.http.web.browser import Cookie
@@ -35,6 +37,11 @@ PER_MINUTE = 60
 """Requests of strangers for these places, per address."""
 REGISTRATIONS = 10
 """Of them, registrations: each is a row. A client registers once."""
+PER_SITE = 30
+"""Requests that write a row, for all the addresses that one customer may have together."""
+ROOTS = ("/oauth", "")
+"""Where the three calls of every client are. The second is AnchorMind's, and that of clients of the protocol's
+first era that read no metadata (MCP 2025-03-26, authorization, §2.3.3)."""
 PASSWORDS = 2
 """Passwords looked at together: each takes 64 MiB and much of a processor, which is what they are hashed like that
 for. More than these wait for their turn."""
@@ -62,12 +69,13 @@ def routes(
     form = Form(base, entering)
     consent = ConsentPage(base, resources, clients, entering, form)
     device = DevicePage(base, clients, entering, form, wrong_codes())
-    every, registrations = Limits(PER_MINUTE, 0), Limits(REGISTRATIONS, 0)
+    every, registrations, sites = Limits(PER_MINUTE, 0), Limits(REGISTRATIONS, 0), Limits(PER_SITE, 0)
 
-    def limited(endpoint: Endpoint, limits: Limits = every) -> Endpoint:
+    def limited(endpoint: Endpoint, limits: Limits = every, *, writes: bool = False) -> Endpoint:
         async def admitted(request: Request) -> Response:
+            sender, now = address(request), time.monotonic()
             try:
-                with limits.request(address(request), time.monotonic()):
+                with limits.request(sender, now), sites.request(site(sender), now) if writes else nullcontext():
                     return await endpoint(Request(request.scope, patiently(request.receive, options)))
             except DolmenError as error:
                 return refusal(error)
@@ -79,11 +87,17 @@ def routes(
         Route(metadata.PROTECTED + "/{path:path}", endpoints.resource),
         Route(metadata.SERVER, endpoints.server),
         Route(metadata.OPENID, endpoints.server),
-        Route("/oauth/register", limited(answered(endpoints.register), registrations), methods=["POST"]),
-        Route("/oauth/token", limited(answered(endpoints.token)), methods=["POST"]),
         Route("/oauth/revoke", limited(answered(endpoints.revoke)), methods=["POST"]),
-        Route("/oauth/device_authorization", limited(answered(endpoints.device)), methods=["POST"]),
+        Route("/oauth/device_authorization", limited(answered(endpoints.device), writes=True), methods=["POST"]),
         Route("/device", limited(device), methods=["GET", "POST"]),
-        Route("/oauth/authorize", limited(consent.authorize), methods=["GET", "POST"]),
+        *(
+            Route(root + path, endpoint, methods=methods)
+            for root in ROOTS
+            for path, endpoint, methods in (
+                ("/register", limited(answered(endpoints.register), registrations, writes=True), ["POST"]),
+                ("/token", limited(answered(endpoints.token)), ["POST"]),
+                ("/authorize", limited(consent.authorize), ["GET", "POST"]),
+            )
+        ),
         *web.routes(entering, limited),
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -33,7 +32,11 @@ class Cookie:
 
     @property
     def name(self) -> str:
-        name = "-".join(("dolmen", *re.findall(r"[\w.]+", self.base_path), *(["step"] if self.step else [])))
+        # Servers may share a host, each on its own path, and a cookie of the host reaches them all. A path's
+        # digest tells `/a-b` from `/a/b`, and never reads `step`.
+        path = self.base_path.strip("/")
+        served = [hashlib.sha256(path.encode()).hexdigest()[:12]] if path else []
+        name = "-".join(["dolmen", *(["step"] if self.step else []), *served])
         # The prefix makes browsers refuse one that another host or an insecure page set (RFC 6265bis §4.1.3.2).
         return f"__Host-{name}" if self.secure else name
 
