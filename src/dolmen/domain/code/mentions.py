@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -193,7 +193,7 @@ def _marked(text: str, paths: list[str]) -> Iterator[str]:
     """Symbols in backticks, then calls."""
     for found in (*_QUOTED.findall(text), *_CALL.findall(text)):
         name = found.strip().removesuffix("()")
-        if _is_symbol(name, paths):
+        if _is_symbol(name) and not any(name in path.split("/") for path in paths):
             yield name
 
 
@@ -201,16 +201,16 @@ def _likely(text: str, paths: list[str]) -> Iterator[str]:
     """Words that look like code without being marked as such."""
     for word in _WORD.findall(text):
         name = word.strip(".")
-        if _is_symbol(name, paths) and _looks_like_code(name):
+        in_a_path = any(name in path for path in paths)  # cut out of it, or the file said without its extension
+        if _is_symbol(name) and not in_a_path and _looks_like_code(name):
             yield name
 
 
-def _is_symbol(name: str, paths: Iterable[str]) -> bool:
+def _is_symbol(name: str) -> bool:
     return (
         len(name) >= SHORTEST_SYMBOL
         and valid_symbol(name)
         and name not in _NOT_SYMBOLS
-        and not any(name in path for path in paths)
         and not _is_file(name, alone=False)
     )
 

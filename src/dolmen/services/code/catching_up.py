@@ -9,7 +9,7 @@ from dolmen.store.contract import Filter
 
 DONE = "upkeep.code_refs"
 """Vault setting: the rules by which every memory was read, or the memory up to which that has come."""
-RULES = "rules 2"
+RULES = "rules 3"
 """Count on when the rules of `domain.code.mentions` find more: every memory is then read again, and keeps its
 anchors."""
 _PAGE = 200
