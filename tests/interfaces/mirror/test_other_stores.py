@@ -12,7 +12,8 @@ import pytest
 from dolmen.client.mirror import Report, open_mirror
 from dolmen.domain.errors import DolmenError
 from dolmen.services.forget import forget
-from dolmen.services.requests import Forget
+from dolmen.services.remember import remember
+from dolmen.services.requests import Forget, NewMemory
 from tests.interfaces.conftest import Serve, Served
 from tests.interfaces.mirror.conftest import Far, Machine, edit, listening, sources
 from tests.interfaces.mirror.test_command import run
@@ -117,3 +118,14 @@ def test_a_folder_from_elsewhere_says_which_notes_it_wants(tmp_path: Path) -> No
     (root / "a.md").write_text("One.\n")
     assert "new here: this folder mirrors your own notes; as its list of notes says" in run(root)
     assert "new here" not in run(root)
+
+
+def test_a_list_that_gives_a_file_the_id_of_a_memory_is_not_believed(server: Served, machine: Machine) -> None:
+    [memory] = remember(server.rt, server.owner(), [NewMemory("The sky is blue.")])
+    far = machine(server)
+    far.put(".dolmen/notes.jsonl", f'{{"path": "a.md", "id": "{memory.ref}"}}\n')
+    far.put("a.md", "One.\n")
+    report = sync(far)
+    assert (report.done, report.later) == ([("create", "a.md")], [])
+    assert list(sources(server)) != [memory.ref]
+    assert sync(far).done == []

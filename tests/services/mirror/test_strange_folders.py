@@ -104,3 +104,15 @@ def test_what_lies_in_a_folder_that_became_a_link_is_left_alone_for_that_reason(
     report = pair.sync()
     assert report.done == []
     assert report.passed == {"plans/a.md": "its folder is a link, or cannot be looked into"}
+
+
+def test_a_list_that_gives_a_file_the_id_of_a_memory_is_not_believed(pair: Pair) -> None:
+    memory = pair.house.stored("The sky is blue.")
+    pair.put(".dolmen/notes.jsonl", f'{{"path": "a.md", "id": "{memory}"}}\n')
+    pair.put("a.md", "One.\n")
+    report = pair.sync()
+    assert (report.done, report.later) == ([("create", "a.md")], [])
+    [id] = pair.sources()
+    assert id != memory
+    assert f'"id": "{id}"' in pair.text(".dolmen/notes.jsonl")
+    pair.agree()

@@ -238,6 +238,8 @@ def _addressed(
 def _refuse_known(tx: Tx, actor: Actor, request: NewNote) -> None:
     if request.id is not None and tx.notes.get(actor.vault, request.id) is not None:
         raise DolmenError("conflict", f"The note {request.id} is here already.", "Change that note instead.")
+    if request.id is not None and tx.memories.get(actor.vault, request.id) is not None:
+        raise DolmenError("conflict", f"{request.id} is a memory.", "Leave the line out of .dolmen/notes.jsonl.")
 
 
 def _property_address(draft: Draft) -> str:

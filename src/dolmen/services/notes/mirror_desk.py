@@ -160,7 +160,6 @@ class MirrorDesk:
         if (waiting := self._waiting(write)) is not None:
             raise Waits(waiting)
         if write.op == "create":
-            self._refuse_memory(write.id)
             return notes.create(write.id, write.path, write.source)
         if write.op == "change":
             return notes.change(write.id, write.source, write.seen)
@@ -204,11 +203,6 @@ class MirrorDesk:
                     return each.id
                 self.notes.withdraw(each.id)
         return None
-
-    def _refuse_memory(self, id: str) -> None:
-        with self.rt.read(self.actor) as tx:
-            if tx.memories.get(self.actor.vault, id) is not None:
-                raise DolmenError("conflict", f"{id} is a memory.", "Leave the line out of .dolmen/notes.jsonl.")
 
 
 def _same(proposal: Proposal, write: MirrorWrite) -> bool:
