@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dolmen.domain.access import Connection
-from dolmen.domain.errors import not_found
+from dolmen.domain.errors import DolmenError
 from dolmen.services import accounts, passwords
 from dolmen.services.checking import tidied
 from dolmen.services.people import IDLE, LONGEST, SignedIn, Visitor, prove
@@ -108,7 +108,7 @@ def end_browser(rt: Runtime, here: SignedIn, id: str) -> None:
             return
         hashes = [hash for hash, _ in tx.people.browsers(vault, person) if _public(hash) == id]
         if not hashes:
-            raise not_found("Browser", id[:50])
+            raise DolmenError("not-found", "That browser is not signed in any more.", "Reload the page.")
         tx.people.close(hashes[0])
 
 
@@ -121,7 +121,7 @@ def end_connection(rt: Runtime, here: SignedIn, id: str) -> None:
     with rt.store.write() as tx:
         found = next((each for each in _connections(tx, here.person.id) if each.id == id), None)
         if found is None:
-            raise not_found("Connection", id[:50])
+            raise DolmenError("not-found", "That connection has ended already.", "Reload the page.")
         ended = accounts.end(tx, found.vault, id)
         if ended:
             audit(tx, replace(here.actor, vault=found.vault), "key:revoke", id)

@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dolmen.domain.errors import DolmenError, not_found
+from dolmen.domain.errors import DolmenError
 from dolmen.domain.passkeys import (
     Expected,
     PasskeyRefusedError,
@@ -163,7 +163,7 @@ def remove(rt: Runtime, here: SignedIn, id: str) -> None:
         require_fresh(tx, here)
         known = tx.proofs.passkeys(person.vault, person.id)
         if not any(each.id == id for each in known):
-            raise not_found("Passkey", id[:50])
+            raise DolmenError("not-found", "That passkey is not here any more.", "Reload the page.")
         if len(known) == 1 and tx.people.secret(person.vault, person.id, "password") is None:
             raise DolmenError("conflict", "That is your last way in.", "Choose a password or add a passkey first.")
         tx.proofs.drop_passkey(person.vault, person.id, id)

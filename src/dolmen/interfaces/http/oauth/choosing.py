@@ -17,8 +17,8 @@ from dolmen.domain.values import DAY, SERVED, Actor, Mode, Toolset
 from dolmen.interfaces.http.responses import STATUS
 from dolmen.interfaces.http.web.browser import form_token
 from dolmen.interfaces.http.web.entering import Entering
-from dolmen.interfaces.http.web.language import preferred, words
-from dolmen.interfaces.http.web.pages import page
+from dolmen.interfaces.http.web.language import spoken, words
+from dolmen.interfaces.http.web.pages import page, said
 from dolmen.services.oauth import Consent
 from dolmen.services.people import SignedIn
 from dolmen.services.policy import VaultPolicy, policy_of
@@ -84,16 +84,10 @@ class Form:
         wish: Wish,
         chosen: Mapping[str, str] | None = None,
         *,
-        csrf: bool = False,
         problem: DolmenError | None = None,
     ) -> Response:
-        """The page for a wish, with what was chosen so far.
-
-        Args:
-            csrf: the form that was sent was not ours.
-        """
-        say = words(preferred(request.headers.get("accept-language", "")))
-        said = say["error.csrf"] if csrf else f"{problem.message} {problem.fix}" if problem else ""
+        """The page for a wish, with what was chosen so far."""
+        say = words(spoken(request))
         chosen = wish.proposed() if chosen is None else chosen
         vaults, policies = await to_thread.run_sync(self._vaults, here.actor)
         agent_writes = any(policy.agent_writes for policy in policies)
@@ -119,9 +113,9 @@ class Form:
                 "days": int(chosen["days"]) if chosen.get("days") in ("0", "7", "30", "90") else DAYS,
             },
             "token": form_token(self.entering.cookie.read(request)),
-            "problem": said,
+            "problem": said(request, problem),
         }
-        status = 403 if csrf else STATUS[problem.code] if problem else 200
+        status = STATUS[problem.code] if problem else 200
         return page(request, "consent", values, base=self.base, status=status, leads_to=wish.redirect)
 
     def _vaults(self, actor: Actor) -> tuple[list[tuple[str, str]], list[VaultPolicy]]:

@@ -15,9 +15,9 @@ from dolmen.interfaces.http.oauth.asking import Asked, asked_by, read
 from dolmen.interfaces.http.oauth.choosing import Form, Wish, place
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.web.browser import is_ours
-from dolmen.interfaces.http.web.entering import Entering, fields
-from dolmen.interfaces.http.web.language import preferred, words
-from dolmen.interfaces.http.web.pages import page
+from dolmen.interfaces.http.web.entering import Entering, fields, foreign
+from dolmen.interfaces.http.web.language import spoken, words
+from dolmen.interfaces.http.web.pages import page, told
 from dolmen.services import oauth
 from dolmen.services.oauth import Request
 from dolmen.services.people import SignedIn
@@ -69,7 +69,7 @@ class ConsentPage:
     ) -> Response:
         form = await fields(request)
         if not is_ours(self.entering.cookie.read(request), form.get("token", "")):
-            return await self.form.page(request, here, wish, csrf=True)
+            return await self.form.page(request, here, wish, problem=foreign(self.entering.address(request)))
         if form.get("answer") != "allow":
             return self._back(asked, error="access_denied", error_description="The person said no.")
         try:
@@ -86,6 +86,6 @@ class ConsentPage:
         return answer
 
     def _broken(self, request: HttpRequest, error: OAuthError) -> Response:
-        say = words(preferred(request.headers.get("accept-language", "")))
-        values = {"lead": say["error.client"], "detail": str(error)}
+        lead = words(spoken(request))["error.client"]
+        values = {"lead": lead, "said": told(request, error), "detail": str(error)}
         return page(request, "error", values, base=self.base, status=400)

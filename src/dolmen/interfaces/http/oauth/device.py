@@ -19,9 +19,8 @@ from dolmen.interfaces.http.oauth.choosing import Form, Wish
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.responses import STATUS, Refusal
 from dolmen.interfaces.http.web.browser import form_token, is_ours
-from dolmen.interfaces.http.web.entering import Entering, fields
-from dolmen.interfaces.http.web.language import preferred, words
-from dolmen.interfaces.http.web.pages import page
+from dolmen.interfaces.http.web.entering import Entering, fields, foreign
+from dolmen.interfaces.http.web.pages import page, said
 from dolmen.services import oauth
 from dolmen.services.people import SignedIn
 from dolmen.services.refusing import reference
@@ -65,16 +64,15 @@ class DevicePage:
         if request.method != "POST":
             return self._entry(request, given)
         if not is_ours(self.entering.cookie.read(request), form.get("token", "")):
-            say = words(preferred(request.headers.get("accept-language", "")))
-            return self._entry(request, form.get("user_code", ""), said=say["error.csrf"], status=403)
+            problem = foreign(self.entering.address(request))
+            return self._entry(request, form.get("user_code", ""), problem)
         try:
             device, client = await self._waiting(here, form.get("user_code", ""))
             if not form.get("answer"):
                 return await self.form.page(request, here, await self._wish(device, client))
             return await self._answered(request, here, device, client, form)
         except DolmenError as error:
-            said, status = f"{error.message} {error.fix}", STATUS[error.code]
-            return self._entry(request, form.get("user_code", ""), said=said, status=status)
+            return self._entry(request, form.get("user_code", ""), error)
 
     async def _waiting(self, here: SignedIn, entered: str) -> tuple[DeviceCode, Client]:
         # Before it is known whether this one is right: else the limit would be one of what is said, not of guesses.
@@ -87,8 +85,9 @@ class DevicePage:
             with self.wrong.request(here.person.id, time.monotonic()):
                 if isinstance(error, DolmenError):
                     raise
-                why = "The device's program is not known any more."
-                raise DolmenError("not-found", why, "Start there again.") from error
+                raise DolmenError(
+                    "not-found", "The device's program is not known any more.", "Start there again."
+                ) from error
 
     async def _wish(self, device: DeviceCode, client: Client) -> Wish:
         allowed = await to_thread.run_sync(oauth.widest, self.entering.rt, client)
@@ -118,11 +117,12 @@ class DevicePage:
             return await self.form.page(request, here, await self._wish(device, client), form, problem=error)
         return page(request, "device_done", {"outcome": "allowed"}, base=self.base)
 
-    def _entry(self, request: HttpRequest, code: str, *, said: str = "", status: int = 200) -> Response:
+    def _entry(self, request: HttpRequest, code: str, problem: DolmenError | None = None) -> Response:
         values = {
             "code": code[:_SHOWN],
             "prefilled": bool(code) and request.method != "POST",
             "token": form_token(self.entering.cookie.read(request)),
-            "problem": said,
+            "problem": said(request, problem),
         }
+        status = STATUS[problem.code] if problem else 200
         return page(request, "device", values, base=self.base, status=status)

@@ -71,16 +71,25 @@ def routes(
     device = DevicePage(base, clients, entering, form, wrong_codes())
     every, registrations, sites = Limits(PER_MINUTE, 0), Limits(REGISTRATIONS, 0), Limits(PER_SITE, 0)
 
-    def limited(endpoint: Endpoint, limits: Limits = every, *, writes: bool = False) -> Endpoint:
+    def counted(endpoint: Endpoint, limits: Limits = every, *, writes: bool = False) -> Endpoint:
         async def admitted(request: Request) -> Response:
             sender, now = address(request), time.monotonic()
+            with limits.request(sender, now), sites.request(site(sender), now) if writes else nullcontext():
+                return await endpoint(Request(request.scope, patiently(request.receive, options)))
+
+        return admitted
+
+    def limited(endpoint: Endpoint, limits: Limits = every, *, writes: bool = False) -> Endpoint:
+        """For programs, which read JSON."""
+        admitted = counted(endpoint, limits, writes=writes)
+
+        async def refusing(request: Request) -> Response:
             try:
-                with limits.request(sender, now), sites.request(site(sender), now) if writes else nullcontext():
-                    return await endpoint(Request(request.scope, patiently(request.receive, options)))
+                return await admitted(request)
             except DolmenError as error:
                 return refusal(error)
 
-        return admitted
+        return refusing
 
     return [
         Route(metadata.PROTECTED, endpoints.resource),
@@ -89,15 +98,15 @@ def routes(
         Route(metadata.OPENID, endpoints.server),
         Route("/oauth/revoke", limited(answered(endpoints.revoke)), methods=["POST"]),
         Route("/oauth/device_authorization", limited(answered(endpoints.device), writes=True), methods=["POST"]),
-        Route("/device", limited(device), methods=["GET", "POST"]),
+        Route("/device", entering.on_a_page(counted(device)), methods=["GET", "POST"]),
         *(
             Route(root + path, endpoint, methods=methods)
             for root in ROOTS
             for path, endpoint, methods in (
                 ("/register", limited(answered(endpoints.register), registrations, writes=True), ["POST"]),
                 ("/token", limited(answered(endpoints.token)), ["POST"]),
-                ("/authorize", limited(consent.authorize), ["GET", "POST"]),
+                ("/authorize", entering.on_a_page(counted(consent.authorize)), ["GET", "POST"]),
             )
         ),
-        *web.routes(entering, limited),
+        *web.routes(entering, counted),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode, urlsplit
@@ -11,14 +12,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dolmen.domain.errors import DolmenError
-from dolmen.interfaces.http.responses import STATUS, Refusal
+from dolmen.interfaces.http.responses import REFUSED, STATUS, Refusal
 from dolmen.interfaces.http.web.browser import Cookie, device_of, form_token, from_own_page, is_ours
 from dolmen.interfaces.http.web.pages import page, said
 from dolmen.interfaces.http.web.places import Place
 from dolmen.services import people, second_factor
 from dolmen.services.people import Entry, SignedIn, Visitor
-from dolmen.services.refusing import refused
+from dolmen.services.refusing import reason_of, reference, refused
 from dolmen.services.runtime import Runtime
+
+_log = logging.getLogger(__name__)
 
 FORM_LIMIT = 20_000
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -157,11 +160,17 @@ class Entering:
             try:
                 return await endpoint(request)
             except DolmenError as error:
-                status = error.status if isinstance(error, Refusal) else STATUS[error.code]
-                values = {"lead": said(request, error), "detail": ""}
-                return page(request, "error", values, base=self.base, status=status)
+                return self._refused(request, error)
 
         return answered
+
+    def _refused(self, request: Request, error: DolmenError) -> Response:
+        status = error.status if isinstance(error, Refusal) else STATUS[error.code]
+        if status in REFUSED and "reference" not in error.data:  # else it is in the log already
+            _log.info("refused id=%s reason=%s", reference(), reason_of(error))
+        answer = page(request, "error", {"lead": said(request, error), "detail": ""}, base=self.base, status=status)
+        answer.headers.update(error.headers if isinstance(error, Refusal) else {})
+        return answer
 
     def signed_in(self, response: Response, entry: Entry) -> None:
         """Gives a browser the secret of its session; what it had for a step ends."""

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
+from starlette.requests import Request
+
 LANGUAGES = ("en", "ko")
+_REFUSAL = "problem: "
+"""Begins the name of a sentence that stands for a refusal; its message in English follows, with `{…}` for what is
+filled in."""
+
+
+def spoken(request: Request) -> str:
+    """The language of the pages for whoever asks."""
+    return preferred(request.headers.get("accept-language", ""))
 
 
 def preferred(accepted: str) -> str:
@@ -29,3 +40,29 @@ def words(language: str) -> Mapping[str, str]:
     source = files("dolmen.interfaces.http.web") / "words" / f"{language}.json"
     found: dict[str, str] = json.loads(source.read_text(encoding="utf-8"))
     return found
+
+
+def translated(language: str, message: str) -> str | None:
+    """A refusal, and what to do about it, in a language; None where it has no words for it, as English has for none:
+    refusals are written in it."""
+    known = words(language).get(_REFUSAL + message)
+    if known is not None:
+        return known
+    for pattern, sentence in _patterns(language):
+        found = pattern.fullmatch(message)
+        if found:
+            return sentence.format(**found.groupdict())
+    return None
+
+
+@cache
+def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """The refusals that have something filled in, those that say most first."""
+    filled = [(name.removeprefix(_REFUSAL), text) for name, text in words(language).items() if "{" in name]
+    filled.sort(key=lambda each: -len(each[0]))
+    return [(re.compile(_pattern(name), re.DOTALL), text) for name, text in filled]
+
+
+def _pattern(message: str) -> str:
+    parts = re.split(r"\{(\w+)\}", message)
+    return "".join(f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -12,8 +13,12 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from dolmen.domain.errors import DolmenError
-from dolmen.interfaces.http.web.language import preferred, words
+from dolmen.domain.errors import Code, DolmenError
+from dolmen.domain.oauth import OAuthError
+from dolmen.interfaces.http.web.language import spoken, translated, words
+from dolmen.services.refusing import reference
+
+_log = logging.getLogger(__name__)
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -22,6 +27,13 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+SURROUNDINGS: frozenset[Code] = frozenset(
+    {
+        "unavailable", "model-unavailable", "store-busy", "store-too-new", "store-unsafe", "store-foreign",
+        "store-damaged", "internal",
+    }
+)  # fmt: skip
+"""Refusals that tell of the server's machine, which is nothing to whoever comes to its pages."""
 _SCRIPT = "script-src 'self'; connect-src 'self'; "
 
 
@@ -42,7 +54,7 @@ def page(
         script: the page uses passkeys, which browsers give to a script alone: the one of ours may run.
         leads_to: an address beyond this server to which an answer to the page's form sends the browser on.
     """
-    language = preferred(request.headers.get("accept-language", ""))
+    language = spoken(request)
     known = words(language)
 
     def say(sentence: str, **filled: str) -> str:
@@ -60,10 +72,18 @@ def said(request: Request, error: DolmenError | None) -> str:
     """A refusal in the language of the page where that has words for it, with the id under which the log tells more."""
     if error is None:
         return ""
-    known = words(preferred(request.headers.get("accept-language", "")))
-    text = known.get(f"problem: {error.message}") or f"{error.message} {error.fix}"
-    reference = error.data.get("reference")
-    return f"{text} ({reference})" if reference else text
+    language = spoken(request)
+    if error.code in SURROUNDINGS:
+        _log.warning("refused id=%s reason=%s: %s", id := reference(), error.code, error.message)
+        return f"{words(language)['error.server']} ({id})"
+    text = translated(language, error.message) or f"{error.message} {error.fix}".rstrip()
+    shown = error.data.get("reference")
+    return f"{text} ({shown})" if shown else text
+
+
+def told(request: Request, error: OAuthError) -> str:
+    """What is wrong with what a client sent, in the language of the page."""
+    return translated(spoken(request), error.description) or error.description
 
 
 async def style(_: Request) -> Response:

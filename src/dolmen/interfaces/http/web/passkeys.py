@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.passkeys import ALGORITHMS, from_base64url
 from dolmen.domain.text import clean
-from dolmen.interfaces.http.responses import STATUS
+from dolmen.interfaces.http.responses import STATUS, Refusal
 from dolmen.interfaces.http.web.account import ACCOUNT
 from dolmen.interfaces.http.web.browser import is_ours
 from dolmen.interfaces.http.web.entering import HOME, Entering, foreign, local, sent
@@ -121,7 +121,10 @@ def in_words(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except DolmenError as error:
-            return _json({"error": said(request, error)}, STATUS[error.code])
+            status = error.status if isinstance(error, Refusal) else STATUS[error.code]
+            answer = _json({"error": said(request, error)}, status)
+            answer.headers.update(error.headers if isinstance(error, Refusal) else {})
+            return answer
 
     return answered
 

@@ -18,25 +18,26 @@ BOTH = ["GET", "POST"]
 
 
 def routes(entering: Entering, limited: Callable[[Endpoint], Endpoint]) -> list[Route]:
-    """The routes of signing in and of one's own account; `limited` counts the requests of an address."""
+    """The routes of signing in and of one's own account; `limited` counts the requests of an address, and raises what
+    one that is too many is told."""
     account, calls = AccountPages(entering), PasskeyCalls(entering)
 
     def shown(endpoint: Endpoint) -> Endpoint:
-        return limited(entering.on_a_page(endpoint))
+        return entering.on_a_page(limited(endpoint))
 
     return [
         Route(SIGN_IN, shown(entering.sign_in), methods=BOTH),
         Route(CODE, shown(entering.code), methods=BOTH),
-        Route("/sign-in/passkey/challenge", limited(in_words(calls.challenge)), methods=["POST"]),
-        Route("/sign-in/passkey", limited(in_words(calls.enter)), methods=["POST"]),
+        Route("/sign-in/passkey/challenge", in_words(limited(calls.challenge)), methods=["POST"]),
+        Route("/sign-in/passkey", in_words(limited(calls.enter)), methods=["POST"]),
         Route("/sign-out", shown(entering.sign_out), methods=["POST"]),
         Route("/enter/{link}", shown(entering.enter), methods=BOTH),
         Route("/", shown(entering.home)),
         Route(HOME, shown(entering.home)),
         Route(ACCOUNT, shown(account.account), methods=BOTH),
         Route(CODES, shown(account.codes), methods=BOTH),
-        Route("/account/passkeys/challenge", limited(in_words(calls.begin)), methods=["POST"]),
-        Route("/account/passkeys", limited(in_words(calls.add)), methods=["POST"]),
+        Route("/account/passkeys/challenge", in_words(limited(calls.begin)), methods=["POST"]),
+        Route("/account/passkeys", in_words(limited(calls.add)), methods=["POST"]),
         Route("/web/style.css", style),
         Route("/web/passkeys.js", script),
     ]
