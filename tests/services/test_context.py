@@ -82,3 +82,15 @@ def test_a_long_memory_is_quoted_whole_when_the_caller_wants_it_whole(house: Hou
     assert whole.text == text
     poor = context(house.rt, house.agent, ContextRequest(project="app", budget_tokens=300, excerpt=None))
     assert (poor.project, poor.truncated) == ((), True)
+
+
+def test_what_a_large_budget_pays_for_is_all_there(house: House) -> None:
+    """C-194: what is left out is left out for want of budget, and said."""
+    for n in range(60):
+        house.stored(f"Decision {n}.", project="app", kind="decision")
+        house.stored(f"Likes {n}.", house.owner, kind="preference")
+    whole = context(house.rt, house.agent, ContextRequest(project="app", budget_tokens=32_000))
+    assert (len(whole.preferences), len(whole.project), whole.truncated) == (60, 60, False)
+    part = context(house.rt, house.agent, ContextRequest(project="app", budget_tokens=5_200))
+    assert len(part.preferences) + len(part.project) == 120 - part.dropped < 70
+    assert part.truncated

@@ -20,7 +20,8 @@ from dolmen.services.sessions import handoffs, view
 from dolmen.store.contract import Filter, Tx
 
 RECENT, RECENT_CHARACTERS = 3, 800
-_EACH = 50
+_SPARE = 50
+"""Memories that a section looks at beyond those that could be paid for: some do not count, stale ones come last."""
 _RELEVANT = 15
 
 
@@ -29,6 +30,7 @@ class _Purse:
 
     def __init__(self, budget: int) -> None:
         self.left = budget
+        self.most = budget // CLAIM_OVERHEAD + _SPARE
         self.used = 0
         self.dropped = 0
         self.seen: set[str] = set()
@@ -91,7 +93,7 @@ def context(rt: Runtime, actor: Actor, request: ContextRequest) -> Brief:
 
 def _preferences(tx: Tx, actor: Actor, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
     sight = visible(tx, actor, request.project, kinds=("preference",))
-    found = tx.memories.select(sight, "importance", _EACH)
+    found = tx.memories.select(sight, "importance", purse.most)
     return purse.buy(tx, (m for m in found if m.trust == "user"), request.excerpt)
 
 
@@ -112,7 +114,7 @@ def _recent(tx: Tx, actor: Actor, scope: str, purse: _Purse) -> tuple[Claim, ...
 def _project(tx: Tx, actor: Actor, scope: str, request: ContextRequest, purse: _Purse) -> tuple[Claim, ...]:
     if scope == USER_SCOPE:
         return ()
-    listed = tx.memories.select(only(tx, actor, scope, kinds=request.project_kinds), "importance", _EACH)
+    listed = tx.memories.select(only(tx, actor, scope, kinds=request.project_kinds), "importance", purse.most)
     return purse.buy(tx, _stale_last(m for m in listed if m.label != HANDOFF), request.excerpt)
 
 
