@@ -58,6 +58,7 @@ def test_a_mistake_of_the_program_is_told_in_korean_and_in_its_own_words(town: T
     assert "redirect_uri가 클라이언트가 등록한 주소가 아닙니다." in answer.text
     assert '<code lang="en">invalid_request: redirect_uri is not one that the client registered.</code>' in answer.text
     assert BACK not in answer.text
+    assert town.browser.get(str(answer.request.url)).text.count("redirect_uri is not one") == 1
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/device", "/home", "/account", "/oauth/authorize"])

@@ -55,8 +55,13 @@ class Wish:
         return self.client.name or (host_of(self.redirect) if self.redirect else "")
 
     @property
+    def asked(self) -> Mode | None:
+        """What the client asks to do; None when it leaves that to the person."""
+        return mode_of(self.scope)
+
+    @property
     def widest(self) -> Mode:
-        return min(mode_of(self.scope) or "write", self.allowed, key=_MODES.index)
+        return min(self.asked or "write", self.allowed, key=_MODES.index)
 
     def proposed(self) -> dict[str, str]:
         """What the page proposes: no more than proposing, and an end."""
@@ -91,7 +96,7 @@ class Form:
         chosen = wish.proposed() if chosen is None else chosen
         vaults, policies = await to_thread.run_sync(self._vaults, here.actor)
         agent_writes = any(policy.agent_writes for policy in policies)
-        offered = _MODES[: _MODES.index(wish.widest) + 1]
+        offered = [mode for mode in _MODES[: _MODES.index(wish.widest) + 1] if agent_writes or mode != "write"]
         values = {
             "client": wish.client.name or say["consent.unnamed"],
             "name": here.person.name,
@@ -99,8 +104,10 @@ class Form:
             "place": place(wish.redirect) if wish.redirect else "",
             "user_code": wish.user_code,
             "document": wish.client.id if wish.client.id.startswith("https://") else "",
-            "offered": offered if agent_writes else tuple(mode for mode in offered if mode != "write"),
-            "agent_writes": agent_writes,
+            "modes": _MODES,
+            "asked": wish.asked,
+            "offered": offered,
+            "left_out": {mode: _left_out(mode, wish, agent_writes) for mode in _MODES if mode not in offered},
             "reviewed": all(policy.write_policy == "review" for policy in policies),
             "toolsets": SERVED,
             "vaults": vaults,
@@ -144,6 +151,14 @@ class Form:
             expires_at=ends,
             vault=form.get("vault", ""),
         )
+
+
+def _left_out(mode: Mode, wish: Wish, agent_writes: bool) -> str:
+    """Why a person cannot allow this: the name of the sentence."""
+    if mode == "write" and not agent_writes:
+        return "writes_off"
+    beyond_key = _MODES.index(mode) > _MODES.index(wish.allowed)
+    return "beyond_key" if beyond_key else "not_asked"
 
 
 def place(redirect: str) -> str:

@@ -82,8 +82,8 @@ def said(request: Request, error: DolmenError | None) -> str:
 
 
 def told(request: Request, error: OAuthError) -> str:
-    """What is wrong with what a client sent, in the language of the page."""
-    return translated(spoken(request), error.description) or error.description
+    """What is wrong with what a client sent, in the language of the page; empty where that is its own."""
+    return translated(spoken(request), error.description) or ""
 
 
 async def style(_: Request) -> Response:
