@@ -256,6 +256,35 @@ def test_a_question_about_a_time_alone_is_answered_with_what_is_from_then(house:
     assert house.refs("what about the importer yesterday")[:1] != [lexer]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what was the most recent work?", "latest", "What did we do last time?", "summarize the last session",
+        "what have we been working on lately", "what's the latest update", "show me the most recent tasks",
+        "최근 작업", "최근에 한 작업이 뭐야?", "지난번에 뭐 했지?", "마지막 세션 내용 알려줘",
+        "최근에 뭘 했더라", "지난 세션에서 한 일",
+    ],
+)  # fmt: skip
+def test_a_question_about_the_latest_alone_is_answered_with_what_is_newest(house: House, query: str) -> None:
+    """C-155"""
+    house.stored("The recent work of the latest session was summarized: 최근 작업, 지난 세션.")
+    house.clock.advance(30 * DAY)
+    parser = house.stored("The parser learned to nest.")
+    house.clock.advance(DAY)
+    lexer = house.stored("Tokens carry their line.")
+    pack = house.recall(query)
+    assert [claim.ref for claim in pack.claims][:2] == [lexer, parser]
+    assert pack.gaps == ()
+
+
+@pytest.mark.parametrize(
+    "query", ["the latest parser", "what was the last decision on lines", "최근 파서 작업", "최근 이가은"]
+)
+def test_a_question_about_the_latest_of_a_subject_is_a_search(house: House, query: str) -> None:
+    house.stored("Coverage reached 90 percent.")
+    assert "newest" not in house.recall(query).index_health["legs"]
+
+
 def test_a_range_replaces_the_wish_for_recent_work(house: House) -> None:
     """C-155: last month is not lately."""
     house.clock.now = 1_789_000_000_000_000

@@ -27,6 +27,7 @@ __all__ = [
     "parse",
     "span",
     "temporal_intent",
+    "without_recent",
     "zone_of",
 ]
 
@@ -82,6 +83,11 @@ def span(value: str, now: int, zone: str | None = None) -> Span:
 def temporal_intent(query: str) -> bool:
     """Whether a query asks about recent work (C-155): "last time", "latest", "지난번", "최근" and their like."""
     return re.search(_RECENT_WORK, unicodedata.normalize("NFC", query), re.IGNORECASE) is not None
+
+
+def without_recent(query: str) -> str:
+    """The query without the words that `temporal_intent` looks for."""
+    return re.sub(_RECENT_WORK, " ", unicodedata.normalize("NFC", query), flags=re.IGNORECASE)
 
 
 def format_utc(us: int) -> str:

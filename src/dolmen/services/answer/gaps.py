@@ -23,7 +23,7 @@ def gaps_of(query: Query, result: Result, shown: int) -> list[str]:
     Args:
         shown: candidates of this page; what none of them is sure of is not covered.
     """
-    if "words" not in result.legs:
+    if not result.searched:
         return []
     asked = set(query.tokens)  # of a long query only some tokens were looked up; the others are not known to be absent
     sure = any(not found.weak for found in result.found[:shown])
