@@ -75,6 +75,16 @@ def test_whoever_chose_what_was_asked_for_is_not_told_of_less(town: Town) -> Non
     assert choices(page)["write"] == "checked asked for"
 
 
+@pytest.mark.parametrize("mode", ["", "everything", "admin"])
+def test_a_mode_that_there_is_not_is_refused_on_the_page(town: Town, mode: str) -> None:
+    town.enter()
+    request = town.request(town.register())
+    form = {"token": hidden(town.get(request), "token"), "mode": mode, "agent": "a", "toolset": "core", "days": "30"}
+    answer = town.post(request, {**form, "answer": "allow"})
+    assert answer.status_code == 400
+    assert "Choose one of the three." in answer.text
+
+
 def test_what_cannot_be_allowed_says_why_beside_what_was_asked_for(town: Town) -> None:
     """C-306: a key that may do less; a vault that lets no agent write."""
     town.enter()
