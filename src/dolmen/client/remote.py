@@ -72,7 +72,7 @@ class Remote:
         result = answer.get("result")
         content = result.get("structuredContent") if isinstance(result, dict) else None
         if not isinstance(content, dict):
-            raise _silent(self.where, f"it answered {status} with something else")
+            raise _silent(self.where, f"what is there answered {status} with something else")
         if isinstance(error := content.get("error"), dict):
             raise _refusal(error, status)
         return content
@@ -83,9 +83,12 @@ class Remote:
             parts = urlsplit(self.endpoint.url)
             target = _target(parts.path, parts.query, toolset)
             status, body = ask("POST", parts, target, headers, json.dumps(message), seconds=seconds, most=_MOST)
-            answer = json.loads(body)
         except (OSError, ValueError) as error:
             raise _silent(self.where, _why(error)) from error
+        try:
+            answer = json.loads(body)
+        except ValueError as error:  # a page of a proxy, or of another program at that address
+            raise _silent(self.where, f"what is there answered {status} with something else") from error
         return status, answer if isinstance(answer, dict) else {}
 
     def _headers(self, seconds: float) -> dict[str, str]:

@@ -6,7 +6,9 @@ import os
 import socket
 import stat
 import subprocess
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -414,6 +416,28 @@ def test_an_address_that_is_none_is_a_notice(address: str, tmp_path: Path, shop:
     said = Hooked(tmp_path / "home", address).run(start(cwd=str(shop)))
     assert (said.code, said.errors) == (0, "")
     assert "Memory is not available" in said.warning
+
+
+def test_a_page_at_the_address_is_said_to_be_something_else(tmp_path: Path, shop: Path) -> None:
+    """As a proxy in between answers."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(502)
+            self.end_headers()
+            self.wfile.write(b"<html>Bad gateway")
+
+        do_GET = do_POST
+
+        def log_message(self, *what: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Page) as proxy:
+        Thread(target=proxy.serve_forever, daemon=True).start()
+        hooked = Hooked(tmp_path / "home", f"http://127.0.0.1:{proxy.server_port}/mcp")
+        said = hooked.run(start(cwd=str(shop)))
+        proxy.shutdown()
+    assert "answered 502 with something else" in said.warning
 
 
 def test_without_any_server_the_store_of_this_machine_answers(tmp_path: Path, shop: Path) -> None:

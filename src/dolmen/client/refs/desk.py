@@ -61,10 +61,13 @@ class Served:
         try:
             parts = urlsplit(self.endpoint.url)
             status, said = ask(method, parts, base(parts.path) + target, headers, text, seconds=seconds, most=_MOST)
-            answer = json.loads(said)
         except (OSError, ValueError) as error:
             why = "no answer in time" if isinstance(error, TimeoutError) else type(error).__name__
             raise self._silent(getattr(error, "strerror", None) or why) from error
+        try:
+            answer = json.loads(said)
+        except ValueError as error:
+            raise self._silent(f"what is there answered {status} with something else") from error
         found = answer if isinstance(answer, dict) else {}
         if status >= 300:
             why = found.get("error") or f"The server answered {status}."
