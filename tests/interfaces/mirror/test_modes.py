@@ -8,7 +8,9 @@ import pytest
 
 from dolmen.domain.errors import DolmenError
 from dolmen.services import accounts, review
+from dolmen.services.forget import forget
 from dolmen.services.policy import set_policy
+from dolmen.services.requests import Forget
 from dolmen.services.vaults import add_vault
 from tests.interfaces.conftest import Served
 from tests.interfaces.mirror.conftest import Far, Machine, edit, new, note, sources
@@ -93,6 +95,33 @@ def test_a_new_file_that_was_declined_stays_and_is_proposed_again_only_when_it_c
     accept(server)
     far.sync()
     assert list(sources(server).values()) == ["I propose that.\n"]
+
+
+def test_a_change_that_was_declined_after_its_note_was_deleted_says_what_was_declined(
+    server: Served, machine: Machine
+) -> None:
+    far = machine(server, mode="suggest")
+    for name in ("a", "b"):
+        new(server, f"The note {name}.\n", permalink=name)
+    far.sync()
+    far.put("a.md", "The note a, changed.\n")
+    far.put("b.md", "The note b, changed.\n")
+    far.sync()
+    edit(server, "a", "delete_note", reason="Over.")
+    written = note(server, "b").note
+    forget(server.rt, server.owner(), Forget(written.id, mode="purge", reason="No longer ours."))
+    assert far.sync().waiting == ["a.md"]
+    reject(server)
+    passed = far.sync().passed
+    assert passed["a.md"] == "its note was deleted, and what the file says was declined: change the file to propose it"
+    assert passed["b.md"].startswith("its note was purged or made private, and it says something else now")
+    far.put("a.md", "The note a, again.\n")
+    far.sync()
+    accept(server)
+    assert far.sync().done == [("propose", "a.md")], "the note is here again, and the words are still to be proposed"
+    accept(server)
+    far.sync()
+    assert list(sources(server).values()) == ["The note a, again.\n"]
 
 
 def test_a_key_that_may_only_read_mirrors_down_alone_and_says_so(server: Served, machine: Machine) -> None:

@@ -17,6 +17,8 @@ from dolmen.domain.errors import DolmenError
 from dolmen.domain.mirroring import NoteState, Standing
 from dolmen.markdown import merge_sources
 
+_BURIED = "its note was deleted, and what the file says was declined: change the file to propose it"
+
 Kind = Literal[
     "settle", "forget",  # nothing but what is known changes
     "rename", "create", "change", "merge", "propose", "retract", "restore",  # the vault follows the folder
@@ -260,7 +262,7 @@ class Planner:
             self._act("settle", entry, found, file=file, note=note.sha)
         elif note.standing.version < entry.version:
             self._older("change", entry, found, file, note.sha)
-        elif entry.proposal and file == entry.seen:
+        elif entry.proposal and entry.against and file == entry.seen:  # else it was about the note, not its words
             self._decided(entry, found, file, note)
         elif file == entry.file:
             self._act("write", entry, found, file=file, note=note.sha)
@@ -288,10 +290,9 @@ class Planner:
 
     def _purged(self, entry: Entry, found: Found, file: str) -> None:
         """The vault has no such note: it was destroyed, hidden from this reader, never made, or lost."""
-        if self._undecided(entry, found, file):
-            return
         if not entry.base:
-            self._act("create", entry, found, file=file)
+            if not self._undecided(entry, found, file, "its note was declined: change the file to propose it again"):
+                self._act("create", entry, found, file=file)
         elif not self.vault.purged([entry.id]):
             self._older("create", entry, found, file)
         elif file == entry.file:
@@ -300,14 +301,14 @@ class Planner:
             why = "its note was purged or made private, and it says something else now: rename it to keep it"
             self.done.passed[found.path] = why
 
-    def _undecided(self, entry: Entry, found: Found, file: str) -> bool:
+    def _undecided(self, entry: Entry, found: Found, file: str, declined: str) -> bool:
         """Whether a note that was proposed with these words, or brought back, is still to come, or never will."""
         if not entry.proposal or file != entry.seen:
             return False
         if self.vault.proposal(entry.proposal) == "pending":
             self.done.waiting.append(found.path)
         else:
-            self.done.passed[found.path] = "its note was declined: change the file to propose it again"
+            self.done.passed[found.path] = declined
         return True
 
     def _older(self, kind: Kind, entry: Entry, found: Found, file: str, note: str = "") -> None:
@@ -324,7 +325,7 @@ class Planner:
             self._older("restore", entry, found, file)
         elif file == entry.file or old:
             self._act("remove", entry, found, file=file)
-        elif self._undecided(entry, found, file):
+        elif self._undecided(entry, found, file, _BURIED):
             return
         else:
             self._act("restore", entry, found, file=file)
