@@ -125,6 +125,7 @@ ANYBODY: Mapping[str, str] = {
     "BOTH /sign-in/code": "somebody shows who they are",
     "POST /sign-in/passkey/challenge": "somebody shows who they are",
     "POST /sign-in/passkey": "somebody shows who they are",
+    "BOTH /language": "remembers which language a browser's pages speak",
     "BOTH /enter/{link}": "whoever has the link chooses a password",
 }
 """What needs no credential, and why."""

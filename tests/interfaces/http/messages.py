@@ -17,7 +17,7 @@ from dolmen.interfaces.http.web.pages import SURROUNDINGS
 SOURCE = Path(__file__).parents[3] / "src"
 HTTP = "dolmen.interfaces.http"
 ROOTS = (
-    *(f"{HTTP}.web.{name}" for name in ("account", "browser", "entering", "pages", "passkeys", "places")),
+    *(f"{HTTP}.web.{name}" for name in ("account", "browser", "entering", "pages", "passkeys", "places", "switching")),
     *(f"{HTTP}.oauth.{name}" for name in ("asking", "choosing", "consent", "device", "known")),
     *(f"dolmen.store.repositories.{name}" for name in ("people", "proofs", "oauth")),
     f"{HTTP}.limits", f"{HTTP}.body",

@@ -157,6 +157,7 @@ FORMS: dict[str, dict[str, str]] = {
     "/sign-out": {},
     "/account": {"do": "name", "name": "Eve"},
     "/account/codes": {"code": "000000"},
+    "/language": {"language": "ko", "to": "/account"},
 }
 CALLS = ("/sign-in/passkey/challenge", "/sign-in/passkey", "/account/passkeys/challenge", "/account/passkeys")
 FOREIGN: list[dict[str, str]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
+from urllib.parse import urlencode
 
 from anyio import to_thread
 from starlette.requests import Request as HttpRequest
@@ -123,7 +124,10 @@ class Form:
             "problem": said(request, problem),
         }
         status = STATUS[problem.code] if problem else 200
-        return page(request, "consent", values, base=self.base, status=status, leads_to=wish.redirect)
+        own_path = device_address(wish.user_code) if wish.user_code else ""
+        return page(
+            request, "consent", values, base=self.base, status=status, leads_to=wish.redirect, own_path=own_path
+        )
 
     def _vaults(self, actor: Actor) -> tuple[list[tuple[str, str]], list[VaultPolicy]]:
         """The vaults that a person can let the client into, and what each says of agents' writes. Blocking."""
@@ -159,6 +163,11 @@ def _left_out(mode: Mode, wish: Wish, agent_writes: bool) -> str:
         return "writes_off"
     beyond_key = _MODES.index(mode) > _MODES.index(wish.allowed)
     return "beyond_key" if beyond_key else "not_asked"
+
+
+def device_address(code: str) -> str:
+    """The page on which a device's code is compared."""
+    return "/device" + (f"?{urlencode({'user_code': code})}" if code else "")
 
 
 def place(redirect: str) -> str:

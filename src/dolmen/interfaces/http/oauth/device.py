@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from anyio import to_thread
 from starlette.requests import Request as HttpRequest
@@ -15,11 +14,11 @@ from starlette.responses import Response
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import Client, DeviceCode, OAuthError
 from dolmen.interfaces.http.limits import Limits, refused
-from dolmen.interfaces.http.oauth.choosing import Form, Wish
+from dolmen.interfaces.http.oauth.choosing import Form, Wish, device_address
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.responses import STATUS, Refusal
 from dolmen.interfaces.http.web.browser import form_token, is_ours
-from dolmen.interfaces.http.web.entering import Entering, fields, foreign
+from dolmen.interfaces.http.web.entering import HOME, Entering, fields, foreign
 from dolmen.interfaces.http.web.pages import page, said
 from dolmen.services import oauth
 from dolmen.services.people import SignedIn
@@ -60,7 +59,7 @@ class DevicePage:
         here = await self.entering.here(request)
         if here is None:
             code = form.get("user_code", given)[:_SHOWN]
-            return self.entering.form(request, next="/device" + (f"?{urlencode({'user_code': code})}" if code else ""))
+            return self.entering.form(request, next=device_address(code))
         if request.method != "POST":
             return self._entry(request, given)
         if not is_ours(self.entering.cookie.read(request), form.get("token", "")):
@@ -107,7 +106,7 @@ class DevicePage:
         rt = self.entering.rt
         if form.get("answer") != "allow":
             await to_thread.run_sync(oauth.deny_device, rt, here.actor, device)
-            return page(request, "device_done", {"outcome": "denied"}, base=self.base)
+            return page(request, "device_done", {"outcome": "denied"}, base=self.base, own_path=HOME)
         try:
             chosen = await to_thread.run_sync(self.form.chosen, form)
             await to_thread.run_sync(oauth.allow_device, rt, here.actor, device, client, chosen)
@@ -115,7 +114,7 @@ class DevicePage:
             if error.code == "not-found":
                 raise
             return await self.form.page(request, here, await self._wish(device, client), form, problem=error)
-        return page(request, "device_done", {"outcome": "allowed"}, base=self.base)
+        return page(request, "device_done", {"outcome": "allowed"}, base=self.base, own_path=HOME)
 
     def _entry(self, request: HttpRequest, code: str, problem: DolmenError | None = None) -> Response:
         values = {
@@ -125,4 +124,4 @@ class DevicePage:
             "problem": said(request, problem),
         }
         status = STATUS[problem.code] if problem else 200
-        return page(request, "device", values, base=self.base, status=status)
+        return page(request, "device", values, base=self.base, status=status, own_path=device_address(code[:_SHOWN]))

@@ -146,7 +146,7 @@ class AccountPages:
         return page(request, "codes", values, base=self.entering.base, status=status)
 
     def _recovery(self, request: Request, codes: list[str]) -> Response:
-        return page(request, "recovery", {"codes": codes}, base=self.entering.base)
+        return page(request, "recovery", {"codes": codes}, base=self.entering.base, own_path=None)
 
     def _sign_in(self, path: str) -> Response:
         return self.entering.to(f"{SIGN_IN}?{urlencode({'next': path})}")

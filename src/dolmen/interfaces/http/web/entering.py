@@ -88,7 +88,9 @@ class Entering:
         }
         # The form posts to us, and its answer may lead on to a page of ours only.
         status = STATUS[problem.code] if problem else 200
-        return page(request, "sign_in", values, base=self.base, status=status, script=True)
+        # What was sent is not in the address, which is asked for once more.
+        own_path = there if request.method == "POST" else ""
+        return page(request, "sign_in", values, base=self.base, status=status, script=True, own_path=own_path)
 
     async def code(self, request: Request) -> Response:
         """The second step: asks for a one-time code after the right password."""
@@ -112,7 +114,10 @@ class Entering:
 
     def _code_form(self, request: Request, secret: str, next: str, *, problem: DolmenError | None = None) -> Response:
         values = {"next": next, "token": form_token(secret), "problem": said(request, problem)}
-        return page(request, "code", values, base=self.base, status=STATUS[problem.code] if problem else 200)
+        own_path = CODE + (f"?{urlencode({'next': next})}" if next else "")
+        return page(
+            request, "code", values, base=self.base, status=STATUS[problem.code] if problem else 200, own_path=own_path
+        )
 
     async def sign_out(self, request: Request) -> Response:
         form = await fields(request)
@@ -168,7 +173,9 @@ class Entering:
         status = error.status if isinstance(error, Refusal) else STATUS[error.code]
         if status in REFUSED and "reference" not in error.data:  # else it is in the log already
             _log.info("refused id=%s reason=%s", reference(), reason_of(error))
-        answer = page(request, "error", {"lead": said(request, error), "detail": ""}, base=self.base, status=status)
+        values = {"lead": said(request, error), "detail": ""}
+        own_path = HOME if request.method == "POST" else ""
+        answer = page(request, "error", values, base=self.base, status=status, own_path=own_path)
         answer.headers.update(error.headers if isinstance(error, Refusal) else {})
         return answer
 

@@ -10,15 +10,20 @@ from importlib.resources import files
 
 from starlette.requests import Request
 
+from dolmen.interfaces.http.web.remembering import language_cookie
+
 LANGUAGES = ("en", "ko")
+NAMES = {"en": "English", "ko": "한국어"}
+"""Each language by its own name, for those who read no other."""
 _REFUSAL = "problem: "
 """Begins the name of a sentence that stands for a refusal; its message in English follows, with `{…}` for what is
 filled in."""
 
 
 def spoken(request: Request) -> str:
-    """The language of the pages for whoever asks."""
-    return preferred(request.headers.get("accept-language", ""))
+    """The language of the pages for whoever asks: the one that they chose, or else what their browser prefers."""
+    chosen = language_cookie(secure=True).read(request) or language_cookie(secure=False).read(request)
+    return chosen if chosen in LANGUAGES else preferred(request.headers.get("accept-language", ""))
 
 
 def preferred(accepted: str) -> str:

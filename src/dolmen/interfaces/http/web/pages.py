@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from dolmen.domain.errors import Code, DolmenError
 from dolmen.domain.oauth import OAuthError
-from dolmen.interfaces.http.web.language import spoken, translated, words
+from dolmen.interfaces.http.web.language import NAMES, spoken, translated, words
 from dolmen.services.refusing import reference
 
 _log = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ def page(
     status: int = 200,
     leads_to: str = "",
     script: bool = False,
+    own_path: str | None = "",
 ) -> Response:
     """A page in the language of its reader.
 
@@ -53,6 +54,8 @@ def page(
         base: the public address of the server.
         script: the page uses passkeys, which browsers give to a script alone: the one of ours may run.
         leads_to: an address beyond this server to which an answer to the page's form sends the browser on.
+        own_path: the path where the page is found in another language, if not where it was asked for; None for a page
+            that is shown only once, which has no switch of languages.
     """
     language = spoken(request)
     known = words(language)
@@ -60,7 +63,15 @@ def page(
     def say(sentence: str, **filled: str) -> str:
         return known[sentence].format(**filled)
 
-    shown = {"problem": "", **values, "language": language, "say": say, "base_path": urlsplit(base).path.rstrip("/")}
+    shown = {
+        "problem": "",
+        **values,
+        "language": language,
+        "languages": NAMES,
+        "own_path": _asked(request) if own_path == "" else own_path,
+        "say": say,
+        "base_path": urlsplit(base).path.rstrip("/"),
+    }
     html = _templates().get_template(f"{name}.html").render(shown)
     policy = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
     policy = _SCRIPT + policy if script else policy
@@ -99,6 +110,11 @@ async def script(_: Request) -> Response:
 def _static(name: str, kind: str) -> Response:
     headers = {"Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}
     return Response(_read(name), media_type=kind, headers=headers)
+
+
+def _asked(request: Request) -> str:
+    """The path and the query that were asked for."""
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
 def _source(address: str) -> str:

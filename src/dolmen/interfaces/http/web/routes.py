@@ -12,6 +12,7 @@ from dolmen.interfaces.http.web.account import ACCOUNT, CODES, AccountPages
 from dolmen.interfaces.http.web.entering import CODE, HOME, SIGN_IN, Entering
 from dolmen.interfaces.http.web.pages import script, style
 from dolmen.interfaces.http.web.passkeys import PasskeyCalls, in_words
+from dolmen.interfaces.http.web.switching import LANGUAGE, LanguageSwitch
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 BOTH = ["GET", "POST"]
@@ -34,6 +35,7 @@ def routes(entering: Entering, limited: Callable[[Endpoint], Endpoint]) -> list[
         Route("/enter/{link}", shown(entering.enter), methods=BOTH),
         Route("/", shown(entering.home)),
         Route(HOME, shown(entering.home)),
+        Route(LANGUAGE, shown(LanguageSwitch(entering)), methods=BOTH),
         Route(ACCOUNT, shown(account.account), methods=BOTH),
         Route(CODES, shown(account.codes), methods=BOTH),
         Route("/account/passkeys/challenge", in_words(limited(calls.begin)), methods=["POST"]),
