@@ -30,6 +30,8 @@ from dolmen.store.contract import Tx
 REWORDABLE = frozenset({"remember", "handoff", "amend", "supersede"})
 """Proposals that store one text."""
 _ALL = 10_000
+_AS_TOLD = "prop_"
+"""How ids of proposals begin for agents with kmem's tools, who tell them to people."""
 
 
 def pending(
@@ -53,6 +55,7 @@ def named(rt: Runtime, actor: Actor, part: str) -> list[str]:
     with rt.read(actor) as tx:
         own = None if actor.human or actor.mode == "admin" else actor.connection
         found = tx.proposals.select(actor.vault, None, own, _ALL)
+    part = part.removeprefix(_AS_TOLD)
     return [each.id for each in found if each.id.startswith(part) or each.id.endswith(part)]
 
 
@@ -64,7 +67,7 @@ def one(rt: Runtime, actor: Actor, id: str) -> ReviewItem:
     """
     require(actor, "read")
     with rt.read(actor) as tx:
-        proposal = tx.proposals.get(actor.vault, id)
+        proposal = tx.proposals.get(actor.vault, id.removeprefix(_AS_TOLD))
         own = actor.human or actor.mode == "admin" or (proposal and proposal.connection == actor.connection)
         if proposal is None or not own:
             raise not_found("Proposal", id)
@@ -93,6 +96,8 @@ def apply(
         touched = showing.targets(tx, proposal)
         _decidable(tx, actor, proposal, touched)
         shown = item(rt, tx, proposal)
+        if proposing.about_note(proposal):
+            proposing.refuse_gone(tx, proposal)
         if (moved := showing.changed(tx, proposal, touched)) and not force:
             raise DolmenError(
                 "conflict",
@@ -198,6 +203,7 @@ def item(rt: Runtime, tx: Tx, proposal: Proposal) -> ReviewItem:
         group=proposal.group,
         text=_text(proposal, memory),
         evidence=str(memory.attrs.get("evidence", "")) if memory else "",
+        change=str(proposal.payload.get("op") or ""),
         judge=str(proposal.payload.get("judge") or (memory.attrs.get("extractor_model", "") if memory else "")),
     )
 
@@ -211,7 +217,7 @@ def _text(proposal: Proposal, memory: Memory | None) -> str:
 
 
 def _open(tx: Tx, actor: Actor, id: str) -> Proposal:
-    proposal = tx.proposals.get(actor.vault, id)
+    proposal = tx.proposals.get(actor.vault, id.removeprefix(_AS_TOLD))
     if proposal is None:
         raise not_found("Proposal", id)
     if proposal.status != "pending":

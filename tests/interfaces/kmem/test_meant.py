@@ -20,6 +20,19 @@ def test_every_ref_of_what_waits_is_kmems(agent: Agent) -> None:
     assert modest.read(marked["ref"])["text"] == "Herons nest."
 
 
+def test_what_waits_has_the_word_with_which_it_was_asked_for(agent: Agent) -> None:
+    """C-143"""
+    agent.note("Herons nest.", title="Herons")
+    modest = agent.as_(mode="suggest", connection="key-2")
+    modest.do("remember", content="Owls hoot.", kind="note", title="Owls")
+    modest.do("edit", ref="herons", op="append", content="Early.")
+    modest.do("edit", ref="herons", op="delete_note", reason="Gone.")
+    modest.do("verify", ref="herons", state="verified")
+    assert [each["op"] for each in modest.do("browse", queued=True)["queued"]] == [
+        "remember", "append", "delete_note", "verify",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("sha", ["a3f9c1d2e4b5", "zzz", "0" * 63])
 def test_what_is_no_sha_is_not_taken_for_a_version_that_moved(agent: Agent, sha: str) -> None:
     """C-134: `version` is not the concurrency token."""

@@ -9,7 +9,7 @@ from dolmen.domain.values import Actor
 from dolmen.services.notes.marking import link_notes, verify_claims
 from dolmen.services.notes.moving import move_note, restore_note
 from dolmen.services.requests import NewLink
-from dolmen.services.review import apply, pending, reject
+from dolmen.services.review import apply, named, one, pending, reject
 from tests.services.notes.conftest import Desk
 
 NOTE = "# Auth\n\nWe chose cookies.\n\n- [fact] Keys rotate monthly\n"
@@ -135,3 +135,36 @@ def test_an_admin_that_is_no_person_does_not_agree_to_a_preference(desk: Desk) -
     assert len(pending(desk.rt, desk.owner)) == 1
     apply(desk.rt, desk.owner, queued.proposal)
     assert desk.block("rules", "Obey me").memory.trust == "user"  # type: ignore[union-attr]  # it states something
+
+
+def test_a_change_to_a_note_that_was_deleted_since_is_shown_as_what_it_was_and_not_applied(
+    desk: Desk, timid: Actor
+) -> None:
+    ref = desk.new(NOTE).ref
+    desk.edit(ref, "append", "- [fact] One more", timid)
+    desk.edit(ref, "delete_note", None, timid, reason="Old.")
+    desk.edit(ref, "delete_note", None, desk.owner, reason="Over.")
+    added, deleted = pending(desk.rt, desk.owner)
+    for item in (added, deleted):
+        assert item.stale
+        assert item.diff.startswith("(The note at auth was deleted: Over.)")
+        for force in (False, True):
+            with pytest.raises(DolmenError) as error:
+                apply(desk.rt, desk.owner, item.id, force=force)
+            assert error.value.code == "gone"
+            assert "`dolmen note undo auth`" in error.value.fix
+    changes = [line for line in added.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert changes == ["+- [fact] One more"]
+    restore_note(desk.rt, desk.owner, ref)
+    apply(desk.rt, desk.owner, added.id)
+    assert "One more" in desk.read(ref).text
+
+
+def test_a_proposal_is_found_by_the_id_that_agents_are_told(desk: Desk, timid: Actor) -> None:
+    """C-109: `prop_…`, which the agent says to the person."""
+    first, second = (desk.new(f"# {name}\n\nWords.\n", timid).proposal for name in ("One", "Two"))
+    assert first is not None
+    assert named(desk.rt, desk.owner, f"prop_{first}") == [first]
+    assert one(desk.rt, desk.owner, f"prop_{first}").id == first
+    assert apply(desk.rt, desk.owner, f"prop_{first}").status == "applied"
+    assert reject(desk.rt, desk.owner, f"prop_{second}").status == "rejected"

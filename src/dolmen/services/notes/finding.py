@@ -61,11 +61,16 @@ def existing_note(tx: Tx, actor: Actor, ref: str, *, live: bool = True) -> Place
     if live and place.note.status == "deleted":
         raise DolmenError(
             "gone",
-            f"The note at {place.note.permalink} was deleted: {place.note.reason or 'no reason was given'}.",
+            deleted(place.note),
             "Restore it first, or remember a new note.",
             reason=place.note.reason,
         )
     return place
+
+
+def deleted(note: Note) -> str:
+    """That the note was deleted, and why."""
+    return f"The note at {note.permalink} was deleted: {note.reason.rstrip('.') or 'no reason was given'}."
 
 
 def locked(tx: Tx, actor: Actor, ref: str, *, live: bool = True) -> Place:

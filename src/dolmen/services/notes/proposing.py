@@ -14,7 +14,7 @@ from dolmen.markdown import merge_sources
 from dolmen.services.notes.creating import create_in, drafted, from_payload
 from dolmen.services.notes.drafting import Draft
 from dolmen.services.notes.editing import edit_in, plan
-from dolmen.services.notes.finding import Place, locked
+from dolmen.services.notes.finding import Place, deleted, locked
 from dolmen.services.notes.moving import move_in, restore_in, restored
 from dolmen.services.notes.reading import difference
 from dolmen.services.requests.notes import NoteEdit, NoteWritten
@@ -74,6 +74,26 @@ def moved(tx: Tx, proposal: Proposal) -> bool:
     return op != "replace_note" or _merged(tx, place.note, proposal) is None
 
 
+def refuse_gone(tx: Tx, proposal: Proposal) -> None:
+    """Refuses a change to a note that is not here any more, which nobody can insist on.
+
+    Raises:
+        DolmenError: `gone`.
+    """
+    if proposal.op in ("note_create", "note_restore"):
+        return
+    place = place_of(tx, proposal)
+    if place is None:
+        raise DolmenError("gone", "The note of this proposal was purged.", "Reject the proposal.")
+    if place.note.status == "deleted":
+        raise DolmenError(
+            "gone",
+            deleted(place.note),
+            f"Reject the proposal, or bring the note back first: `dolmen note undo {place.note.permalink}`.",
+            reason=place.note.reason,
+        )
+
+
 def _merged(tx: Tx, note: Note, proposal: Proposal) -> str | None:
     """A whole that was proposed for another version than the current one, with what has changed in between; None when
     both touch the same blocks, or the version that its writer saw is not known."""
@@ -97,13 +117,16 @@ def shown(tx: Tx, proposal: Proposal) -> str:
         return "\n".join([*lines, difference("", drafted(request).note.source, _WHOLE)])
     if place is None:
         return ""
+    lines = [f"note: {place.note.permalink}"]
+    if place.note.status == "deleted" and proposal.op != "note_restore":
+        lines = [f"({deleted(place.note)})", *lines]
+        place = replace(place, note=place.note.with_(status="active"))  # what was proposed is a change of what it said
     try:
         draft = _draft(tx, place, proposal)
     except DolmenError as error:
-        return f"({error.message})"
+        return "\n".join([*lines[:-1], f"({error.message})"])
     note, after = place.note, draft.note
     names = ("title", "permalink", "status")
-    lines = [f"note: {note.permalink}"]
     for name in names:
         if getattr(note, name) != getattr(after, name):
             lines += [f"-{name}: {getattr(note, name)}", f"+{name}: {getattr(after, name)}"]

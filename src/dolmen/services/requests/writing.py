@@ -247,6 +247,8 @@ class ReviewItem:
     """What would be stored, where that is one text that can be edited before it is approved."""
     evidence: str = ""
     """Extracted: the words of the session that say it."""
+    change: str = ""
+    """Of a change to a note: what is done to it, in the word of whoever proposed it."""
     judge: str = ""
     """Extracted and consolidated: the model that found it, or `rules`."""
 

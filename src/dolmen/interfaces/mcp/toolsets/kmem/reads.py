@@ -26,6 +26,8 @@ from dolmen.services.runtime import Runtime
 BUDGET, QUERY_LIMIT = 4_000, 2_000
 _DATE = 10
 _TITLES = 200
+_PROPOSED = {"note_create": "remember"}
+"""What agents called for it: kmem knows no other word."""
 
 
 def recall(rt: Runtime, actor: Actor, args: Arguments) -> Json:
@@ -189,7 +191,7 @@ def queued(rt: Runtime, actor: Actor) -> list[Json]:
         compact(
             {
                 "id": PROPOSAL + item.id,
-                "op": item.op,
+                "op": item.change or _PROPOSED.get(item.op, item.op),
                 "ref": None if item.ref is None or item.op == "note_create" else outward(item.ref),
                 "title": item.ref if item.op == "note_create" else None,
                 "because": SENTENCES.get(item.because, item.because),
