@@ -9,7 +9,7 @@ import pytest
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import DEVICE_GRANT, DEVICE_LIFE, INTERVAL, Client, OAuthError
-from dolmen.domain.values import HOUR
+from dolmen.domain.values import HOUR, Bounds
 from dolmen.services.accounts import authenticate as authenticate_key
 from dolmen.services.accounts import create_key, keys, revoke
 from dolmen.services.oauth import (
@@ -198,6 +198,14 @@ def test_a_client_of_a_wide_key_is_what_the_person_chose(house: House) -> None:
     client, _ = bound(house, mode="admin")
     actor = acts(house, let_in(house, client, project="shop", toolset="kmem").access)
     assert (actor.mode, actor.project, actor.toolset) == ("write", "shop", "kmem")
+
+
+def test_a_client_of_a_key_has_the_limits_and_the_write_policy_of_the_key(house: House) -> None:
+    """C-306: else a key whose writes wait for a person makes itself a client whose writes do not."""
+    limits = Bounds(per_minute=3, per_day=50, memories=2)
+    client, _ = bound(house, bounds=limits, write_policy="review")
+    actor = acts(house, let_in(house, client).access)
+    assert (actor.mode, actor.bounds, actor.policy) == ("write", limits, "review")
 
 
 def test_what_was_let_in_through_a_key_ends_with_it_at_once(house: House) -> None:

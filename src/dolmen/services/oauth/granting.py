@@ -105,8 +105,15 @@ def connect(tx: Tx, person: Actor, client: Client, scope: str, chosen: Consent) 
         expires_at=chosen.expires_at,
     )
     key = key_of(tx, client)
-    if key is not None:  # what it sees is what its key sees (C-306)
-        connection = replace(connection, apart=key.apart, private=key.private, preset=key.preset)
+    if key is not None:  # what it sees is what its key sees, and what its key may do it may do, no more (C-306)
+        connection = replace(
+            connection,
+            apart=key.apart,
+            private=key.private,
+            preset=key.preset,
+            bounds=key.bounds,
+            write_policy=key.write_policy,
+        )
     # A grant has no key of its own: its hash is that of something nobody ever saw.
     tx.accounts.add_connection(connection, hashed(secrets.token_urlsafe(32)))
     if key is not None and key.apart:
