@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 from cryptography import x509
@@ -19,6 +20,8 @@ from cryptography.x509.oid import NameOID
 from dolmen.domain.oauth import OAuthError
 from dolmen.interfaces.http.oauth import fetching
 from dolmen.interfaces.http.oauth.fetching import BYTES, Fetcher
+from dolmen.interfaces.http.oauth.known import KnownClients
+from dolmen.services.runtime import Runtime
 
 pytestmark = pytest.mark.anyio
 
@@ -154,6 +157,41 @@ async def test_anything_but_a_small_object_is_refused(authority: Authority, answ
     with serving(authority, answer) as (port, _), pytest.raises(OAuthError) as refused:
         await fetcher(authority, port).json(DOCUMENT)
     assert refused.value.code == "invalid_client"
+
+
+@pytest.mark.parametrize(
+    ("kind", "taken"),
+    [
+        ("application/json", True),
+        ("Application/JSON; charset=utf-8", True),
+        ("application/client-metadata+json", True),
+        ("text/plain", False),
+        ("text/html", False),
+        ("text/json", False),
+        ("application/octet-stream", False),
+        ("application/jsonp", False),
+        ("", False),
+    ],
+)
+async def test_a_document_of_a_client_is_served_as_json(authority: Authority, kind: str, taken: bool) -> None:
+    """Client ID Metadata Document, §4: any other content type is an error. What is there under another type may be a
+    file that anybody uploaded, and would speak for the host that has it."""
+    answer = GOOD.replace(b"application/json", kind.encode()) if kind else GOOD.replace(b"Content-Type", b"X-Type")
+    with serving(authority, answer) as (port, _):
+        try:
+            found = await fetcher(authority, port).json(DOCUMENT, typed=True)
+        except OAuthError as error:
+            found = {"refused": error.code}
+    assert found == ({"client_name": "A"} if taken else {"refused": "invalid_client"})
+
+
+async def test_a_file_that_anybody_may_have_put_there_names_no_client(authority: Authority) -> None:
+    answer = GOOD.replace(b"application/json", b"text/plain").replace(
+        b'"client_name": "A"', f'"client_id": "{DOCUMENT}", "redirect_uris": ["https://evil.example/cb"]'.encode()
+    )
+    with serving(authority, answer) as (port, heard), pytest.raises(OAuthError) as refused:
+        await KnownClients(cast(Runtime, None), fetcher(authority, port)).get(DOCUMENT)
+    assert (refused.value.code, len(heard)) == ("invalid_client", 1)
 
 
 async def test_a_server_that_keeps_silent_is_left_in_time(

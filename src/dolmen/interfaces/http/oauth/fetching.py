@@ -8,6 +8,7 @@ seconds and 64 KiB in all.
 from __future__ import annotations
 
 import json
+import re
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ from dolmen.interfaces.mcp.wire import without_half_pairs
 SECONDS = 5.0
 BYTES = 65_536
 URL_LIMIT = 2_000
+
+_JSON = re.compile(r"application/(?:[a-z0-9!#$&^_.-]+\+)?json")
 
 Resolve = Callable[[str, int], Sequence[str]]
 """(host, port) -> addresses."""
@@ -47,8 +50,12 @@ class Fetcher:
     tls: ssl.SSLContext | None = None
     port: int = 443
 
-    async def json(self, url: str) -> dict[str, Any]:
+    async def json(self, url: str, *, typed: bool = False) -> dict[str, Any]:
         """The object at the address.
+
+        Args:
+            typed: the server must call it JSON. What else is a file that somebody could put there: many hosts serve
+                what anybody uploads, as text or as a download, and a client's id is vouched for by its host.
 
         Raises:
             OAuthError: `invalid_client` for an address that is not fetched, a server that does not answer well, or
@@ -59,10 +66,10 @@ class Fetcher:
         try:
             with anyio.fail_after(SECONDS):  # in all: a byte a second does not buy more time
                 address = await self._address(host)
-                body = await _get(f"https://{address}:{self.port}{path}", host, self.tls or _certificates())
+                kind, body = await _get(f"https://{address}:{self.port}{path}", host, self.tls or _certificates())
         except (OSError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeError):
             raise OAuthError("invalid_client", "The client's document could not be fetched.") from None
-        document = json_object(body)
+        document = json_object(body) if _JSON.fullmatch(kind) or not typed else None
         if document is None:
             raise OAuthError("invalid_client", "The client's document is no JSON object.")
         return document
@@ -115,8 +122,8 @@ def _resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-async def _get(url: str, host: str, tls: ssl.SSLContext) -> bytes:
-    """The body at an address whose host is a number, of a server that proves to be `host`."""
+async def _get(url: str, host: str, tls: ssl.SSLContext) -> tuple[str, bytes]:
+    """Media type and body at an address whose host is a number, of a server that proves to be `host`."""
     async with (
         httpx2.AsyncClient(verify=tls, trust_env=False, timeout=SECONDS) as client,
         client.stream(
@@ -133,4 +140,4 @@ async def _get(url: str, host: str, tls: ssl.SSLContext) -> bytes:
             body += chunk
             if len(body) > BYTES:
                 raise OSError("too long")
-        return body
+        return response.headers.get("content-type", "").partition(";")[0].strip().lower(), body

@@ -38,7 +38,7 @@ class KnownClients:
         at, known = self._seen.get(id, (0.0, None))
         if known is not None and time.monotonic() - at < FRESH_FOR:
             return known
-        document = await self.fetcher.json(id)
+        document = await self.fetcher.json(id, typed=True)
         client = await to_thread.run_sync(oauth.document_client, self.rt, id, document)
         if len(self._seen) >= MOST:
             self._seen.clear()
