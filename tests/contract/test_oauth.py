@@ -148,6 +148,20 @@ def test_ending_a_connection_forgets_its_codes_and_tokens_only(granted: Desk) ->
         assert tx.oauth.token("access", "b") is not None
 
 
+def test_ending_a_connection_denies_its_machine_that_has_not_come(granted: Desk) -> None:
+    with granted.store.write() as tx:
+        tx.accounts.add_connection(replace(GRANT, id="k2"), "hash of another")
+        for id, secret in (("k1", "BBBB-BBBB"), ("k1", "CCCC-CCCC"), ("k2", "DDDD-DDDD")):
+            tx.oauth.add_device(replace(DEVICE, user_code=secret), secret)
+            tx.oauth.decide_device(secret, "allowed", "v", id, "read")
+        assert tx.oauth.redeem_device("CCCC-CCCC")
+        tx.oauth.drop_tokens("w", "k1")
+        assert tx.oauth.redeem_device("DDDD-DDDD")
+        tx.oauth.drop_tokens("v", "k1")
+        said = {each: tx.oauth.device(each) for each in ("BBBB-BBBB", "CCCC-CCCC", "DDDD-DDDD")}
+        assert [each and each.decision for each in said.values()] == ["denied", "redeemed", "redeemed"]
+
+
 def test_what_nobody_came_for_ends(granted: Desk) -> None:
     """C-311"""
     with granted.store.write() as tx:

@@ -10,6 +10,7 @@ import pytest
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import DEVICE_GRANT, DEVICE_LIFE, INTERVAL, Client, OAuthError
 from dolmen.domain.values import HOUR, Bounds
+from dolmen.services import people
 from dolmen.services.accounts import authenticate as authenticate_key
 from dolmen.services.accounts import create_key, keys, revoke
 from dolmen.services.oauth import (
@@ -89,6 +90,25 @@ def test_a_machine_learns_that_its_person_said_no(house: House) -> None:
     assert keys(house.rt, house.owner) == []
     with pytest.raises(DolmenError):
         allowed(house, client, code)
+
+
+def test_a_machine_gets_nothing_when_its_access_ended_before_it_came(house: House) -> None:
+    client = machine(house)
+    secret, code = started(house, client)
+    allowed(house, client, code)
+    [connection] = keys(house.rt, house.owner)
+    revoke(house.rt, house.owner, connection.id)
+    assert said(house, client, secret) == "access_denied"
+
+
+def test_a_machine_of_a_person_who_was_removed_gets_nothing(house: House) -> None:
+    client = machine(house)
+    secret, code = started(house, client)
+    member, _ = people.invite(house.rt, house.owner, "Mina")
+    device = waiting_device(house.rt, code)
+    allow_device(house.rt, people.actor_of(member), device, client, Consent("box", "read"))
+    people.remove(house.rt, house.owner, member.id)
+    assert said(house, client, secret) == "access_denied"
 
 
 @pytest.mark.parametrize("decided", [False, True])

@@ -48,7 +48,8 @@ class OAuth(Protocol):
         """Whether this is its first use; of several at once exactly one is."""
 
     def drop_tokens(self, vault: str, connection: str) -> int:
-        """Forgets every token and code of a connection; returns how many tokens."""
+        """Forgets every token and code of a connection, and denies the device that has not come for its own; returns
+        how many tokens."""
 
     def add_device(self, device: DeviceCode, secret_hash: str) -> bool:
         """False when another one waits with the same user code."""

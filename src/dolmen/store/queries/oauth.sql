@@ -90,6 +90,11 @@ DELETE FROM oauth_token WHERE vault_id = :vault AND connection_id = :connection;
 -- Its codes.
 DELETE FROM oauth_code WHERE vault_id = :vault AND connection_id = :connection;
 
+-- name: drop_allowed
+-- Its machine that was allowed and has not come yet is told no.
+UPDATE oauth_device SET decision = 'denied'
+WHERE vault_id = :vault AND connection_id = :connection AND decision = 'allowed';
+
 -- name: add_device
 -- A machine that waits for its person.
 INSERT INTO oauth_device (

@@ -89,7 +89,8 @@ class OAuthRepository:
 
     def drop_tokens(self, vault: str, connection: str) -> int:
         params = {"vault": vault, "connection": connection}
-        self._session.run(self._sql["drop_codes"], params)
+        for what in ("drop_codes", "drop_allowed"):
+            self._session.run(self._sql[what], params)
         return self._session.run(self._sql["drop_tokens"], params)
 
     # -------------------------------------------------------------------------------------------------------- devices
