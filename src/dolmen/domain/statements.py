@@ -40,31 +40,37 @@ class Statement(NamedTuple):
     says_not: bool
     short: bool
     wide: bool
-    value_from: int
-    """Which word is the first after an `is` or `=`; past the end where there is none."""
+    text: str
 
 
 @lru_cache(maxsize=2048)
 def statement(text: str) -> Statement:
     """The words of a text that tell it from another."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = _folded(text)
     wide = not folded.isascii() and _WIDE.search(folded) is not None
     words: list[str] = []
     for word in _WORD.findall(folded):
         words += _telling(word) if wide else _plain(word)
+    return Statement(tuple(words), says_not(text), len(text) <= _SHORT, wide, text)
+
+
+def _value_from(one: Statement) -> int:
+    """Which word is the first after an `is` or `=`; past the end where there is none."""
+    folded = _folded(one.text)
     sets = _SETS.search(folded)
-    value_from = len(words) if sets is None else _value_from(folded, sets.end(), wide=wide)
-    return Statement(tuple(words), says_not(text), len(text) <= _SHORT, wide, value_from)
-
-
-def _value_from(folded: str, end: int, *, wide: bool) -> int:
+    if sets is None:
+        return len(one.words)
     value_from = told = 0
     for found in _WORD.finditer(folded):
-        if found.start() >= end:
+        if found.start() >= sets.end():
             break
         value_from = told + (found.group() not in _EMPTY)
-        told += len(_telling(found.group()) if wide else _plain(found.group()))
+        told += len(_telling(found.group()) if one.wide else _plain(found.group()))
     return value_from
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _telling(word: str) -> Sequence[str]:
@@ -98,4 +104,4 @@ def other_value(one: Statement, other: Statement) -> bool:
     if len(one.words) != len(other.words) or one.says_not != other.says_not or one.wide or other.wide:
         return False
     differ = [n for n, (a, b) in enumerate(zip(one.words, other.words)) if a != b]
-    return len(differ) == 1 and differ[0] > 0 and differ[0] >= max(one.value_from, other.value_from)
+    return len(differ) == 1 and differ[0] > 0 and differ[0] >= max(_value_from(one), _value_from(other))

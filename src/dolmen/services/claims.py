@@ -25,8 +25,10 @@ def claim_of(
     spans: Mapping[int, tuple[int, int]],
     links: Mapping[str, tuple[Link, ...]],
     request: Recall,
+    also: tuple[str, ...] = (),
 ) -> Claim:
-    """A memory as an answer to a recall: whole when it is short, else around the passage that was found."""
+    """A memory as an answer to a recall: whole when it is short, else around the passage that was found. `also`: its
+    copies."""
     start, end = excerpt(memory.text, *spans.get(found.passage, (0, 0)))
     return quoted(
         memory,
@@ -34,6 +36,7 @@ def claim_of(
         end,
         round(found.score, 4),
         superseded_by=memory.superseded_by,
+        also=also,
         links=links.get(memory.id, ()),
         source=memory.source if "sources" in request.include else "",
         weak=found.weak,

@@ -132,9 +132,8 @@ def _pack(tx: Tx, sight: Filter, query: Query, request: Recall, result: Result, 
     spans = tx.index.spans(sight.vault, long) if long else {}
     links = links_of(tx, sight.vault, [f.memory for f in page]) if "links" in request.include else {}
     claims = [
-        replace(
-            claim_of(tx, result.memories[f.memory], f, spans, links, request),
-            also=distinct.copies.get(f.memory, ())[:NAMED],
+        claim_of(
+            tx, result.memories[f.memory], f, spans, links, request, also=distinct.copies.get(f.memory, ())[:NAMED]
         )
         for f in page
     ]

@@ -27,11 +27,12 @@ Json = dict[str, Any]
 
 def compact(pairs: Mapping[str, Any], *always: str) -> Json:
     """Without what says nothing: None, False, empty texts, lists and objects; `always` names keys that stay."""
-    return {key: value for key, value in pairs.items() if key in always or not _empty(value)}
+    return {key: value for key, value in pairs.items() if value or key in always or _is_zero(value)}
 
 
-def _empty(value: object) -> bool:
-    return value is None or value is False or (isinstance(value, (str, list, tuple, dict)) and not value)
+def _is_zero(value: object) -> bool:
+    """Nothing else that is false says anything."""
+    return isinstance(value, (int, float)) and value is not False
 
 
 def encode(value: object) -> str:
