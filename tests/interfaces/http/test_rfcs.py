@@ -82,6 +82,12 @@ def _twice(desk: Desk) -> bool:
     return is_(first, 200) and is_(second, 400, "invalid_grant") and is_(desk.town.call(token), 401)
 
 
+def _unsaid(desk: Desk) -> httpx2.Response:
+    code = told(desk.town.answer(desk.town.request(desk.client, redirect_uri=None)))["code"]
+    form = {"grant_type": "authorization_code", "code": code, "client_id": desk.client, "code_verifier": VERIFIER}
+    return desk.post("/oauth/token", data=form)
+
+
 def _raw(desk: Desk, body: str) -> httpx2.Response:
     headers = {"content-type": "application/x-www-form-urlencoded"}
     return desk.post(f"/oauth/token?client_id={desk.client}", content=body.encode(), headers=headers)
@@ -157,6 +163,12 @@ AUTHORIZATION: list[Row] = [
     (
         "§4.1.3 a code is its redirect's",
         lambda d: is_(d.redeemed(redirect_uri="https://x.example"), 400, "invalid_grant"),
+    ),
+    ("§4.1.3 who did not name the only redirect need not name it here", lambda d: is_(_unsaid(d), 200)),
+    ("OAuth 2.1 §4.1.3, §10.2 nor need anybody, who has the verifier", lambda d: is_(d.redeemed(redirect_uri=""), 200)),
+    (
+        "OAuth 2.1 §10.2 and without a redirect the verifier counts as ever",
+        lambda d: is_(d.redeemed(redirect_uri="", code_verifier="w" * 43), 400, "invalid_grant"),
     ),
     ("§10.10 codes cannot be guessed", lambda d: len(d.code()) >= 43),
     ("RFC 9207 §2 an answer names the issuer", lambda d: told(d.town.answer(d.town.request(d.client)))["iss"] == BASE),

@@ -57,6 +57,8 @@ def redeem(rt: Runtime, client: Client, code: str, verifier: str, redirect: str,
     A code that comes twice has been stolen by one of the two: what the first got ends too (OAuth 2.1 §4.1.3).
 
     Args:
+        redirect: the address that the code went to, if the request says it: OAuth 2.1 leaves it out, since the verifier
+            proves more (§10.2), and OAuth 2.0 where there was a single one (RFC 6749 §4.1.3).
         resource: in its one spelling; None when the request names none.
 
     Raises:
@@ -72,7 +74,7 @@ def redeem(rt: Runtime, client: Client, code: str, verifier: str, redirect: str,
             known is not None
             and known.client == client.id
             and known.expires_at > tx.now
-            and matches(known.redirect, redirect)
+            and (not redirect or matches(known.redirect, redirect))
             and proves(verifier, known.challenge)
         ):
             if resource is not None and resource != known.resource:
