@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -190,3 +191,22 @@ def test_a_lease_has_one_owner_until_it_runs_out(desk: Desk) -> None:
         tx.leases.release("backfill", "b")
         assert tx.leases.take("backfill", "a", 26, 36)
         assert tx.leases.take("other", "b", 26, 36)
+
+
+def test_of_two_that_hold_a_connection_the_second_sees_what_the_first_did(desk: Desk) -> None:
+    with desk.store.write() as tx:
+        tx.accounts.add_connection(KEY, "hash-1")
+
+    def once(number: int) -> None:
+        with desk.store.write() as tx:
+            assert tx.accounts.hold("v", "k1")
+            found = tx.accounts.setting("v", "number") or "0"
+            tx.accounts.set("v", "number", str(int(found) + 1))
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(once, range(12)))
+    with desk.store.write() as tx:
+        assert tx.accounts.setting("v", "number") == "12"
+        assert not tx.accounts.hold("w", "k1")
+        tx.accounts.revoke("v", "k1", tx.now)
+        assert not tx.accounts.hold("v", "k1")

@@ -22,6 +22,7 @@ from dolmen.domain.note import HEADED
 from dolmen.domain.text import content_key
 from dolmen.domain.values import SECOND, Actor
 from dolmen.services import checking
+from dolmen.services.bounds import require_room
 from dolmen.services.code.following import renew
 from dolmen.services.indexing import NOTHING, Embedded, embed
 from dolmen.services.recording import audit, queue, reason_text, refuse_secrets, revise, sha, strings
@@ -135,6 +136,8 @@ def restore_in(tx: Tx, actor: Actor, memory: Memory, version: int | None, reason
         waits, keep["status"] = False, "active"
         if actor.human:
             keep |= {"trust": "user", "verification": "verified", "verified_by": actor.person}
+    if memory.status == "deleted" and memory.connection == actor.connection:
+        require_room(tx, actor, 0 if target.status == "deleted" else 1)
     after = revise(tx, actor, memory, "restore", reason, **keep)
     audit(tx, actor, "edit:restore", memory.id)
     done = Edited("updated", after.id, after.version, sha(after), memory=after)
@@ -183,6 +186,7 @@ def _supersede(
     fields: Mapping[str, Any],
     embedded: Embedded,
 ) -> Edited:
+    require_room(tx, actor)
     result = store_one(rt, tx, actor, successor(memory, content or "", fields), embedded, origin="edit:supersede")
     if result.memory is None or (result.outcome == "duplicate" and result.ref == memory.id):
         return Edited("unchanged", memory.id, memory.version, sha(memory), memory=memory)

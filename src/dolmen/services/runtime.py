@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -79,9 +79,14 @@ class Runtime:
         """A transaction in which only that is there which the actor may see; the way in for every operation."""
         return self.store.read(viewer_of(actor))
 
-    def write(self, actor: Actor) -> AbstractContextManager[Tx]:
-        """The same for writing."""
-        return self.store.write(viewer_of(actor))
+    @contextmanager
+    def write(self, actor: Actor) -> Iterator[Tx]:
+        """The same for writing. A connection that may keep so many memories and no more writes one after the other: two
+        at once would each find the same room, as a write does not see what another has not committed yet."""
+        with self.store.write(viewer_of(actor)) as tx:
+            if actor.bounds.memories and not actor.human:
+                tx.accounts.hold(actor.vault, actor.connection)
+            yield tx
 
     def home(self, find: Callable[[], tuple[str, str]]) -> tuple[str, str]:
         """The vault and the owner of this machine's user, from `find`; at most five seconds old."""

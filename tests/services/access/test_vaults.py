@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
 
@@ -177,6 +180,31 @@ def test_a_client_that_was_registered_with_a_key_kept_apart_sees_what_that_key_s
     house.stored("The tea of the client is white", inside)
     assert len(house.refs("tea", accounts.authenticate(house.rt, secret))) == 2
     assert house.refs("tea", house.agent) == [shared]
+
+
+def test_a_key_that_ends_while_its_client_is_let_in_leaves_nothing_behind(house: House) -> None:
+    # C-306: whichever of the two comes first.
+    at_browser = replace(house.owner, agent="web", connection="web")
+    for _ in range(6):
+        own, _ = key(house, "one")
+        asking = register_with_key(house.rt, own, {"client_name": "Claude", "redirect_uris": [BACK]})
+        request, together = Request(asking, BACK, CHALLENGE, RESOURCE), Barrier(2)
+
+        def let_in(request: Request = request, together: Barrier = together) -> None:
+            together.wait(20)
+            with suppress(DolmenError):
+                consent(house.rt, at_browser, request, Consent("claude", "write"))
+
+        def end(own: Actor = own, together: Barrier = together) -> None:
+            together.wait(20)
+            accounts.revoke(house.rt, house.owner, own.connection)
+
+        with ThreadPoolExecutor(2) as pool:
+            for each in [pool.submit(let_in), pool.submit(end)]:
+                each.result()
+    with house.rt.store.read() as tx:
+        left = [each for each in tx.accounts.connections("main") if each.revoked_at is None]
+    assert left == []
 
 
 def test_a_key_that_is_kept_apart_makes_none_that_is_not(house: House) -> None:

@@ -52,6 +52,7 @@ def within_key(tx: Tx, person: Actor, client: Client, chosen: Consent) -> Consen
     """
     if not client.key:
         return chosen
+    tx.accounts.hold(client.vault, client.key)  # whoever ends it meanwhile waits, and then ends what comes of this too
     key = key_of(tx, client)
     if key is None:
         raise DolmenError(

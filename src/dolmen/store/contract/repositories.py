@@ -260,6 +260,10 @@ class Accounts(Protocol):
 
     def revoke(self, vault: str, id: str, at: int) -> bool: ...
 
+    def hold(self, vault: str, id: str) -> bool:
+        """Until the transaction ends, no other one passes here for the same connection, nor revokes or changes it.
+        False when there is none, or it was revoked."""
+
     def bound(self, vault: str, id: str, bounds: Bounds, write_policy: WritePolicy | None) -> bool:
         """Replaces the limits and the write policy of a connection; False when there is none."""
 

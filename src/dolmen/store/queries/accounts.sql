@@ -56,6 +56,10 @@ FROM connection c WHERE c.vault_id = :vault ORDER BY c.created_at, c.id;
 -- Ends a connection that was not ended before.
 UPDATE connection SET revoked_at = :at WHERE vault_id = :vault AND id = :id AND revoked_at IS NULL;
 
+-- name: hold
+-- Changes nothing and holds the row until the transaction ends, on either engine.
+UPDATE connection SET created_at = created_at WHERE vault_id = :vault AND id = :id AND revoked_at IS NULL;
+
 -- name: touch
 -- When a connection was last used.
 UPDATE connection SET last_used_at = :at WHERE vault_id = :vault AND id = :id;

@@ -137,6 +137,9 @@ class AccountRepository:
     def revoke(self, vault: str, id: str, at: int) -> bool:
         return self._session.run(self._sql["revoke"], {"vault": vault, "id": id, "at": at}) > 0
 
+    def hold(self, vault: str, id: str) -> bool:
+        return self._session.run(self._sql["hold"], {"vault": vault, "id": id}) > 0
+
     def bound(self, vault: str, id: str, bounds: Bounds, write_policy: WritePolicy | None) -> bool:
         params = {"vault": vault, "id": id, **_bounds(bounds, write_policy)}
         return self._session.run(self._sql["bound"], params) > 0
