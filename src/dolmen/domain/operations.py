@@ -133,7 +133,7 @@ ANYBODY: Mapping[str, str] = {
 PERSONS: frozenset[str] = frozenset(
     {
         "POST /sign-out",
-        "GET /home",
+        "BOTH /home",
         "BOTH /account",
         "BOTH /account/codes",
         "POST /account/passkeys/challenge",

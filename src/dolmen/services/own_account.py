@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from dolmen.services.checking import tidied
 from dolmen.services.people import IDLE, LONGEST, SignedIn, Visitor, prove
 from dolmen.services.recording import audit
 from dolmen.services.second_factor import is_fresh
-from dolmen.store.contract import Passkey, Tx
+from dolmen.store.contract import Passkey, Role, Tx
 
 if TYPE_CHECKING:
     from dolmen.services.runtime import Runtime
@@ -43,6 +44,19 @@ class Account:
     passkeys: list[Passkey]
     browsers: list[BrowserLine]
     connections: list[Connection]
+    vaults: dict[str, str]
+    """The names of the vaults that the person is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnVault:
+    """A vault that somebody is in."""
+
+    id: str
+    name: str
+    role: Role
+    connections: int
+    """Of theirs, that hold."""
 
 
 def account(rt: Runtime, here: SignedIn) -> Account:
@@ -60,12 +74,18 @@ def account(rt: Runtime, here: SignedIn) -> Account:
                 for hash, each in tx.people.browsers(vault, person)
                 if tx.now - each.created_at < LONGEST and tx.now - each.seen_at < IDLE
             ],
-            connections=[
-                each
-                for each in _connections(tx, person)
-                if each.revoked_at is None and (each.expires_at is None or each.expires_at > tx.now)
-            ],
+            connections=_holding(tx, person),
+            vaults=dict(tx.people.vaults(person)),
         )
+
+
+def vaults(rt: Runtime, here: SignedIn) -> list[OwnVault]:
+    """The vaults that whoever is signed in is in."""
+    person = here.person.id
+    with rt.store.read() as tx:
+        held = Counter(each.vault for each in _holding(tx, person))
+        found = ((id, name, tx.people.get(id, person)) for id, name in tx.people.vaults(person))
+        return [OwnVault(id, name, member.role, held[id]) for id, name, member in found if member is not None]
 
 
 def rename(rt: Runtime, here: SignedIn, name: str) -> None:
@@ -127,6 +147,14 @@ def end_connection(rt: Runtime, here: SignedIn, id: str) -> None:
             audit(tx, replace(here.actor, vault=found.vault), "key:revoke", id)
     for each in (id, *ended):
         rt.keys.forget(each)
+
+
+def _holding(tx: Tx, person: str) -> list[Connection]:
+    return [
+        each
+        for each in _connections(tx, person)
+        if each.revoked_at is None and (each.expires_at is None or each.expires_at > tx.now)
+    ]
 
 
 def _connections(tx: Tx, person: str) -> list[Connection]:

@@ -16,13 +16,12 @@ from dolmen.interfaces.http.web.pages import SURROUNDINGS
 
 SOURCE = Path(__file__).parents[3] / "src"
 HTTP = "dolmen.interfaces.http"
-ROOTS = (
-    *(f"{HTTP}.web.{name}" for name in ("account", "browser", "entering", "pages", "passkeys", "places", "switching")),
-    *(f"{HTTP}.oauth.{name}" for name in ("asking", "choosing", "consent", "device", "known")),
-    *(f"dolmen.store.repositories.{name}" for name in ("people", "proofs", "oauth")),
-    f"{HTTP}.limits", f"{HTTP}.body",
-)  # fmt: skip
-"""What the pages are made of, and what stands around them; everything else is found from there."""
+AROUND = (
+    f"{HTTP}.limits",
+    f"{HTTP}.body",
+    *(f"dolmen.store.repositories.{each}" for each in ("people", "proofs", "oauth")),
+)
+"""What stands around pages and below them without their naming it."""
 ERRORS = {"DolmenError": 1, "OAuthError": 1, "Refusal": 1}
 """Where their message stands among the arguments."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -91,6 +90,16 @@ def found(where: Module, name: str) -> tuple[Module, str] | Module | None:
     return None if outer is None else found(outer, there)
 
 
+def roots() -> Iterator[str]:
+    """Every module that makes pages, and what stands around them; everything else is found from there."""
+    yield from AROUND
+    for path in sorted((SOURCE / HTTP.replace(".", "/")).rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        made = module(name)
+        if made is not None and (path.parent.name == "web" or ("page" in made.imports and path.parent.name == "oauth")):
+            yield name
+
+
 @dataclass
 class Reached:
     """The functions that the pages come to."""
@@ -100,7 +109,7 @@ class Reached:
     methods: set[str] = field(default_factory=set)
 
     def grow(self) -> Reached:
-        for name in ROOTS:
+        for name in roots():
             root = module(name)
             assert root is not None, name
             for function in (

@@ -157,6 +157,7 @@ FORMS: dict[str, dict[str, str]] = {
     "/sign-out": {},
     "/account": {"do": "name", "name": "Eve"},
     "/account/codes": {"code": "000000"},
+    "/home": {"vault": ""},
     "/language": {"language": "ko", "to": "/account"},
 }
 CALLS = ("/sign-in/passkey/challenge", "/sign-in/passkey", "/account/passkeys/challenge", "/account/passkeys")
@@ -199,7 +200,7 @@ def test_a_form_of_another_origin_is_refused_where_the_browser_says_no_more(town
 
 
 @pytest.mark.parametrize("token", ["", "x", "0" * 64])
-@pytest.mark.parametrize("path", ["/account", "/account/codes", "/sign-in/code"])
+@pytest.mark.parametrize("path", ["/account", "/account/codes", "/sign-in/code", "/home"])
 def test_a_form_without_our_token_does_nothing(town: Town, path: str, token: str) -> None:
     town.enter()
     answer = town.post(path, {**FORMS[path], "token": token})

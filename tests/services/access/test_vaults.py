@@ -243,10 +243,30 @@ def test_a_person_sees_and_ends_what_they_let_into_any_vault_of_theirs(house: Ho
     tokens = redeem(house.rt, asking, code, VERIFIER, BACK, RESOURCE)
     [line] = own_account.account(house.rt, here).connections
     assert line.vault == work.id
+    assert own_account.account(house.rt, here).vaults == {"main": "Main", work.id: "Work"}
+    held = [(each.name, each.role, each.connections) for each in own_account.vaults(house.rt, here)]
+    assert held == [("Main", "owner", 0), ("Work", "owner", 1)]
     own_account.end_connection(house.rt, here, line.id)
     with pytest.raises(DolmenError):
         authenticate(house.rt, tokens.access, RESOURCE)
     assert own_account.account(house.rt, here).connections == []
+    assert [each.connections for each in own_account.vaults(house.rt, here)] == [0, 0]
+
+
+def test_a_member_sees_the_vaults_that_they_are_in_and_no_other(house: House) -> None:
+    bob = people.invite(house.rt, house.owner, "Bob")[0]
+    link = people.entry_link(house.rt, house.owner, bob.id)
+    here = people.at_browser(house.rt, people.choose_password(house.rt, link, "bob", PASSWORD).secret)
+    assert here is not None
+    work = replace(house.owner, vault=vaults.add_vault(house.rt, house.owner, "Work").id)
+    assert [each.name for each in own_account.vaults(house.rt, here)] == ["Main"]
+    vaults.admit(house.rt, work, "bob")
+    assert [(each.name, each.role) for each in own_account.vaults(house.rt, here)] == [
+        ("Main", "member"),
+        ("Work", "member"),
+    ]
+    people.remove(house.rt, work, bob.id)
+    assert [each.name for each in own_account.vaults(house.rt, here)] == ["Main"]
 
 
 def test_a_key_that_is_ended_on_the_account_page_ends_the_clients_that_were_registered_with_it(house: House) -> None:

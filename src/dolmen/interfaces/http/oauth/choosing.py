@@ -117,7 +117,7 @@ class Form:
                 "agent": chosen.get("agent", ""),
                 "project": chosen.get("project", ""),
                 "toolset": chosen.get("toolset", ""),
-                "vault": chosen.get("vault") or here.actor.vault,
+                "vault": chosen.get("vault") or self._first(request, here, wish, [id for id, _ in vaults]),
                 "days": int(chosen["days"]) if chosen.get("days") in ("0", "7", "30", "90") else DAYS,
             },
             "token": form_token(self.entering.cookie.read(request)),
@@ -133,6 +133,11 @@ class Form:
         """The vaults that a person can let the client into, and what each says of agents' writes. Blocking."""
         vaults = list(own_vaults(self.entering.rt, actor))
         return vaults, [policy_of(self.entering.rt, replace(actor, vault=id)) for id, _ in vaults]
+
+    def _first(self, request: HttpRequest, here: SignedIn, wish: Wish, vaults: list[str]) -> str:
+        """The vault that is proposed: that of the client's key, which lets it into no other; or the person's choice."""
+        kept = wish.client.vault if wish.client.key else ""
+        return kept if kept in vaults else self.entering.offered_vault(request, here, vaults)
 
     def chosen(self, form: Mapping[str, str]) -> Consent:
         """The choice that was sent. Blocking: it asks the store for the time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode, urlsplit
 
@@ -12,12 +12,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import SECOND
 from dolmen.interfaces.http.responses import REFUSED, STATUS, Refusal
 from dolmen.interfaces.http.web.browser import Cookie, device_of, form_token, from_own_page, is_ours
 from dolmen.interfaces.http.web.pages import page, said
 from dolmen.interfaces.http.web.places import Place
+from dolmen.interfaces.http.web.remembering import Remembered
 from dolmen.services import people, second_factor
-from dolmen.services.people import Entry, SignedIn, Visitor
+from dolmen.services.people import LONGEST, Entry, SignedIn, Visitor
 from dolmen.services.refusing import reason_of, reference, refused
 from dolmen.services.runtime import Runtime
 
@@ -44,6 +46,16 @@ class Entering:
     def step(self) -> Cookie:
         """The cookie between two steps."""
         return replace(self.cookie, step=True)
+
+    @property
+    def vault_cookie(self) -> Remembered:
+        """Which of their vaults somebody chose; as long as they may be signed in."""
+        return Remembered(f"{self.cookie.name}-vault", self.cookie.secure, self.cookie.path, LONGEST // SECOND)
+
+    def offered_vault(self, request: Request, here: SignedIn, vaults: Iterable[str]) -> str:
+        """Which of these vaults of a person comes first: the one that they chose, or else where they sign in."""
+        chosen = self.vault_cookie.read(request)
+        return chosen if chosen in vaults else here.person.vault
 
     @property
     def place(self) -> Place:
@@ -126,6 +138,7 @@ class Entering:
             await to_thread.run_sync(people.sign_out, self.rt, secret)
         answer = self.to(SIGN_IN)
         self.cookie.clear(answer)
+        self.vault_cookie.clear(answer)
         return answer
 
     async def enter(self, request: Request) -> Response:
@@ -150,13 +163,6 @@ class Entering:
             shown = {**values, "login": login[:64], "problem": said(request, error)}
             return page(request, "enter", shown, base=self.base, status=STATUS[error.code])
         return self._entered(entry, HOME)
-
-    async def home(self, request: Request) -> Response:
-        here = await self.here(request)
-        if here is None:
-            return self.to(SIGN_IN)
-        values = {"name": here.person.name, "token": form_token(self.cookie.read(request))}
-        return page(request, "home", values, base=self.base)
 
     def on_a_page(self, endpoint: Endpoint) -> Endpoint:
         """An endpoint whose refusals people can read."""

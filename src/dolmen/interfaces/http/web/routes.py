@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from dolmen.interfaces.http.web.account import ACCOUNT, CODES, AccountPages
 from dolmen.interfaces.http.web.entering import CODE, HOME, SIGN_IN, Entering
+from dolmen.interfaces.http.web.home import HomePage
 from dolmen.interfaces.http.web.pages import script, style
 from dolmen.interfaces.http.web.passkeys import PasskeyCalls, in_words
 from dolmen.interfaces.http.web.switching import LANGUAGE, LanguageSwitch
@@ -21,7 +22,7 @@ BOTH = ["GET", "POST"]
 def routes(entering: Entering, limited: Callable[[Endpoint], Endpoint]) -> list[Route]:
     """The routes of signing in and of one's own account; `limited` counts the requests of an address, and raises what
     one that is too many is told."""
-    account, calls = AccountPages(entering), PasskeyCalls(entering)
+    home, account, calls = HomePage(entering), AccountPages(entering), PasskeyCalls(entering)
 
     def shown(endpoint: Endpoint) -> Endpoint:
         return entering.on_a_page(limited(endpoint))
@@ -33,8 +34,8 @@ def routes(entering: Entering, limited: Callable[[Endpoint], Endpoint]) -> list[
         Route("/sign-in/passkey", in_words(limited(calls.enter)), methods=["POST"]),
         Route("/sign-out", shown(entering.sign_out), methods=["POST"]),
         Route("/enter/{link}", shown(entering.enter), methods=BOTH),
-        Route("/", shown(entering.home)),
-        Route(HOME, shown(entering.home)),
+        Route("/", shown(home)),
+        Route(HOME, shown(home), methods=BOTH),
         Route(LANGUAGE, shown(LanguageSwitch(entering)), methods=BOTH),
         Route(ACCOUNT, shown(account.account), methods=BOTH),
         Route(CODES, shown(account.codes), methods=BOTH),
