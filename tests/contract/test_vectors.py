@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dolmen.domain.audience import Viewer, everybody, of_persons
 from dolmen.domain.memory import Memory
 from dolmen.domain.values import DAY
 from dolmen.store.ids import rising
@@ -181,6 +182,21 @@ def test_the_background_is_the_mean_and_spread_of_ordinary_cosines(desk: Desk) -
     assert found is not None
     cosines = np.array([float(vector @ query) for vector in vectors.values()])
     assert found == pytest.approx((cosines.mean(), cosines.std()), abs=0.05)
+
+
+@pytest.mark.parametrize(("seen", "hidden"), [(20, 20), (300, 900), (700, 300)])
+def test_the_background_is_made_of_what_the_one_who_looks_may_see(desk: Desk, seen: int, hidden: int) -> None:
+    """C-46: a mean over a few vectors tells much about each of them."""
+    query = unit(9999)
+    others = many(desk, hidden, audience=of_persons(["bob"]))
+    mine = many(desk, seen)
+    vectors = spread(mine) | {memory.id: near(query, n, 0.2) for n, memory in enumerate(others)}
+    model = desk.embed(vectors)
+    for viewer, visible in ((everybody("v"), mine), (Viewer("v", "bob"), [*mine, *others]), (None, [*mine, *others])):
+        with desk.store.read(viewer) as tx:
+            found = tx.index.background(desk.sight(), model, query)
+        cosines = np.array([float(vectors[memory.id] @ query) for memory in visible])
+        assert found == pytest.approx((cosines.mean(), cosines.std()), abs=0.06)
 
 
 def test_passages_of_the_past_are_near_as_of_their_time(desk: Desk) -> None:

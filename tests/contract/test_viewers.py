@@ -37,7 +37,7 @@ def _memory(vault: str, n: int, text: str, audience: str, scope: str, **fields: 
 def _fill(tx: Tx, vault: str, *, secrets: bool) -> None:
     """Everybody's memories, and beside each of them, when asked, one of each audience that hides."""
     rows: list[Memory] = []
-    for n in range(6):
+    for n in range(10):
         scope = "user" if n % 2 else "project:tea"
         rows.append(_memory(vault, 10 * n, f"The tea of day {n} was served with milk", "", scope))
     if secrets:
@@ -152,6 +152,9 @@ READS: dict[str, Callable[[Tx, str], object]] = {
         [(hit.memory, round(hit.score, 3)) for hit in tx.index.nearest(_sight(tx, v, **more), 1, unit(101), 3)]
         for more in ({}, {"scopes": _SCOPES}, {"as_of": tx.now}, {"statuses": STATUSES})
     ],
+    "background": lambda tx, v: [
+        [round(number, 4) for number in tx.index.background(_sight(tx, v), 1, unit(at)) or ()] for at in (0, 101)
+    ],
     "health": lambda tx, v: tx.index.health(_sight(tx, v), 1),
 }
 """Every way to read what was written; `tests/contract/test_viewers.py` fails when a port has another one."""
@@ -163,7 +166,6 @@ UNBOUNDED = {
     "code_refs.of": "asked about memories that a read gave",
     "code_refs.of_text": "asked about a memory that a read gave",
     "code_refs.stream": "for an export",
-    "index.background": "two numbers over a sample of the vault, from which nothing can be told about a text",
     "index.cosines": "asked about passages that a read gave",
     "index.vectors": "asked about memories that a read gave",
     "index.spans": "asked about passages that a read gave",

@@ -124,7 +124,8 @@ class Index(Protocol):
         """The unit vectors of those memories whose current text is one passage with a vector of this model."""
 
     def background(self, filter: Filter, model: int, query: Vector) -> tuple[float, float] | None:
-        """(mean, standard deviation) of the query's cosine over a sample of the vault's passages; None under 8."""
+        """(mean, standard deviation) of the query's cosine over a sample of what may be seen of the vault; None
+        under 8 passages."""
 
     def pending(self, model: int, limit: int) -> list[Pending]:
         """Passages of any vault without a vector of this model (none, or one of another): live ones first, oldest

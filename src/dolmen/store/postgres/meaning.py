@@ -17,6 +17,7 @@ from dolmen.store.postgres.adapt import HalfVector, matrix
 from dolmen.store.postgres.connections import EF_SEARCH
 from dolmen.store.postgres.session import PostgresSession
 from dolmen.store.postgres.sight import Sight, Sights
+from dolmen.store.session import Row
 from dolmen.store.sql import queries
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ class SharedVectors:
     def __init__(self) -> None:
         self.dimensions: dict[int, int] = {}
         """Of the models; these never change."""
-        self.samples: dict[tuple[str, int], tuple[int, Vector]] = {}
-        """(vault, model) -> how many live passages the vault had, and vectors of some of them."""
+        self.samples: dict[tuple[str, int, tuple[str, ...]], tuple[int, Vector]] = {}
+        """(vault, model, audiences of the viewer) -> how many live passages they saw, and vectors of some of them. What
+        others keep to themselves says nothing here: a mean over a few vectors tells much about each of them."""
 
 
 class MeaningSearch:
@@ -174,16 +176,23 @@ class MeaningSearch:
         return float(cosines.mean()), float(cosines.std())
 
     def _sample(self, filter: Filter, model: int) -> Vector:
-        """Some vectors of the vault; the process keeps them while the vault has about as many passages."""
-        total = self._sights.look(filter).live_in_vault
-        known = self._shared.samples.get((filter.vault, model))
+        """Some vectors of all that the viewer may see of the vault; the process keeps them while there is about as
+        much of it."""
+        sight = self._sights.look(Filter(filter.vault, None, filter.now))
+        total, whose = sight.live, (filter.vault, model, sight.audiences)
+        known = self._shared.samples.get(whose)
         if known is not None and total > SAMPLE and abs(known[0] - total) * 4 <= known[0]:
             return known[1]
-        query = self._sql["sample" if total <= SAMPLE else "spread_sample"]
-        rows = self._session.binary(query, {"vault": filter.vault, "model": model, "size": SAMPLE})
+        rows = self._vectors("sample" if total <= SAMPLE else "spread_sample", sight, model)
+        if len(rows) < SAMPLE // 2 and SAMPLE < total <= sight.live_in_vault // 2:
+            rows = self._vectors("sparse_sample", sight, model)  # what they may see lies too far apart
         found = matrix([row[0] for row in rows], self._dimension(model))
         if len(rows) >= SAMPLE // 2:  # else most passages still wait for their vector
             if len(self._shared.samples) >= SAMPLES_KEPT:
                 self._shared.samples.clear()
-            self._shared.samples[filter.vault, model] = (total, found)
+            self._shared.samples[whose] = (total, found)
         return found
+
+    def _vectors(self, query: str, sight: Sight, model: int) -> list[Row]:
+        asked = {"vault": sight.vault, "model": model, "size": SAMPLE, "scopes": list(sight.scopes)}
+        return self._session.binary(self._sql[query], asked)

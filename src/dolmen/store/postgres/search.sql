@@ -278,11 +278,21 @@ LEFT JOIN passage_vector v ON v.vault_id = p.vault_id AND v.passage_id = p.id AN
 WHERE p.vault_id = :vault AND p.memory_id = ANY(:ids::text[]) AND p.valid_to IS NULL;
 
 -- name: sample
--- Vectors of a vault's live passages.
-SELECT vec FROM passage_vector WHERE vault_id = :vault AND model_id = :model AND live = 1 LIMIT :size;
+-- Vectors of the live passages of some scopes.
+SELECT v.vec FROM passage p JOIN passage_vector v ON v.vault_id = p.vault_id AND v.passage_id = p.id
+WHERE p.vault_id = :vault AND p.scope_id = ANY(:scopes::bigint[]) AND p.live = 1 AND v.model_id = :model LIMIT :size;
+
+-- name: sparse_sample
+-- The same of many passages among many more of other scopes, spread evenly over them.
+WITH seen AS (
+    SELECT id, row_number() OVER (ORDER BY id) AS place, count(*) OVER () AS number FROM passage
+    WHERE vault_id = :vault AND scope_id = ANY(:scopes::bigint[]) AND live = 1
+)
+SELECT v.vec FROM seen JOIN passage_vector v ON v.vault_id = :vault AND v.passage_id = seen.id
+WHERE seen.place % GREATEST(seen.number / :size, 1) = 0 AND v.model_id = :model LIMIT :size;
 
 -- name: spread_sample
--- The same of many passages, spread evenly over them.
+-- The same of many passages, spread evenly over the vault.
 WITH ends AS (
     SELECT
         (SELECT passage_id FROM passage_vector WHERE vault_id = :vault ORDER BY passage_id LIMIT 1) AS low,
@@ -295,6 +305,7 @@ CROSS JOIN LATERAL (
     SELECT passage_id, model_id, live, vec FROM passage_vector
     WHERE vault_id = :vault AND passage_id >= start.id ORDER BY passage_id LIMIT 1
 ) AS v
+JOIN passage p ON p.vault_id = :vault AND p.id = v.passage_id AND p.scope_id = ANY(:scopes::bigint[])
 WHERE v.model_id = :model AND v.live = 1;
 
 -- name: pending

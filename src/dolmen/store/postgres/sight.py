@@ -23,8 +23,11 @@ class Sight:
     live: int
     """Live passages in these scopes."""
     live_in_vault: int
+    """Whoever may see them."""
     indexed: int
     """Vectors in the part of the index that holds this vault and perhaps others; a guess of the server's."""
+    audiences: tuple[str, ...]
+    """Those that the viewer belongs to."""
 
 
 class Sights:
@@ -43,7 +46,8 @@ class Sights:
         if key not in self._known:
             params = {"vault": filter.vault, "scopes": scopes}
             [self._known[key]] = self._session.all(queries("search", "postgres")["total"], params)
-        return Sight(filter.vault, reach, key[1], *self._known[key])
+        audiences = tuple(self._numbers.audiences(filter.vault))
+        return Sight(filter.vault, reach, key[1], *self._known[key], audiences)
 
     def forget(self) -> None:
         """After a change by this transaction."""

@@ -33,6 +33,11 @@ SCALE = 32767
 """A stored component is the real one times this (schema: vector)."""
 SAMPLE = 256
 """Passages whose cosines tell what is ordinary."""
+SAMPLES_KEPT = 64
+
+Sampled = tuple[str, int, tuple[str, ...]]
+"""(vault, model, audiences that the one who looks belongs to): what others keep to themselves says nothing of what is
+ordinary, for a mean over a few vectors tells much about each of them."""
 
 
 @dataclass(slots=True)
@@ -41,8 +46,8 @@ class SharedVectors:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     signatures: dict[int, Signatures] = field(default_factory=dict)
-    samples: dict[tuple[str, int], tuple[int, NDArray[np.float32]]] = field(default_factory=dict)
-    """(vault, model) -> (number of passages when it was taken, rows)."""
+    samples: dict[Sampled, tuple[int, NDArray[np.float32]]] = field(default_factory=dict)
+    """-> (number of passages when it was taken, rows)."""
 
 
 class VectorSearch:
@@ -218,14 +223,16 @@ class VectorSearch:
         return hits[:limit]
 
     def _sample(self, vault: str, model: int, dim: int) -> NDArray[np.float32] | None:
-        """Vectors of passages spread over the vault; taken again when their number has changed by a quarter."""
+        """Vectors of passages spread over all that the viewer may see of the vault; taken again when their number has
+        changed by a quarter."""
         import numpy as np
 
-        scopes = list(self._numbers.map(vault).own)  # two numbers are made of it, whoever looks
+        scopes = self._numbers.every(vault)
+        whose = (vault, model, tuple(self._numbers.audiences(vault)))
         [(total,)] = self._session.among(self._sql["embedded_total"], scopes, {"model": model}) or [(0,)]
         if total < 8:
             return None
-        known = self._shared.samples.get((vault, model))
+        known = self._shared.samples.get(whose)
         if known is not None and abs(known[0] - total) * 4 <= known[0] and known[1].shape[1] == dim:
             return known[1]
         ids = [row[0] for row in self._session.among(self._sql["embedded"], scopes, {"model": model})]
@@ -233,7 +240,9 @@ class VectorSearch:
         rows = self._session.among(self._sql["vectors"], some, {"model": model})
         sample: NDArray[np.float32] = _matrix(rows, dim) / np.float32(SCALE)
         if not self._writer.wrote:
-            self._shared.samples[vault, model] = (total, sample)
+            if len(self._shared.samples) >= SAMPLES_KEPT:
+                self._shared.samples.clear()
+            self._shared.samples[whose] = (total, sample)
         return sample
 
 
