@@ -1,4 +1,4 @@
-"""A mirror and a server that never says that it is done."""
+"""A mirror and a server that never says that it is done, or that takes little at once."""
 
 from __future__ import annotations
 
@@ -96,3 +96,48 @@ def test_a_watched_server_that_hangs_keeps_nobody_from_stopping(serve: Serve, tm
         assert watching.wait(timeout=30) == 0
         over.set()
     watching.stdout.close()
+
+
+def test_a_server_that_hangs_up_on_what_is_too_large_is_asked_for_less(serve: Serve, machine: Machine) -> None:
+    """It answers, and ends the connection, while most of the request is still to be sent."""
+    far = machine(serve(body_limit=900_000))
+    for number in range(6):
+        far.put(f"{number}.md", f"The note {number}.\n" + "Many words. " * 30_000)
+    far.put("long.md", "\N{MONEY BAG}" * 990_000)
+    done = far.sync()
+    assert {path: error.code for path, error in done.refused.items()} == {"long.md": "too-large"}
+    assert (done.counts["create"], far.waited) == (6, [])
+
+
+def test_a_proxy_that_takes_little_at_once_is_asked_for_less(serve: Serve, machine: Machine) -> None:
+    served = serve()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            asked = Request(served.base + self.path, body or None, {"Content-Type": "application/json"})
+            status, text = 413, b"<html>"
+            if len(body) <= 500:
+                with urlopen(asked) as answer:
+                    status, text = answer.status, answer.read()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    far = machine(served)
+    for number in range(9):
+        far.put(f"{number}.md", f"The note {number}.\n")
+    far.put("long.md", "Very long. " * 100)
+    with listening(Handler) as base:
+        far.url = f"{base}/mcp"
+        done = far.sync()
+    assert {path: (error.code, "client_max_body_size" in error.fix) for path, error in done.refused.items()} == {
+        "long.md": ("too-large", True)
+    }
+    assert done.counts["create"] == 9

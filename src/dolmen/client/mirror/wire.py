@@ -106,14 +106,17 @@ class Wire:
             headers["Authorization"] = f"Bearer {bearer}"
         connection = self._open(parts.scheme, parts.hostname or "", parts.port)
         data = None if body is None else body.encode("utf-8", "replace")
+        whole = False
         with self._in_time(connection):
-            connection.request("GET" if data is None else "POST", base(parts.path) + path, data, headers)
+            with suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent: why may still be read
+                connection.request("GET" if data is None else "POST", base(parts.path) + path, data, headers)
+                whole = True
             response = connection.getresponse()
             text = response.read(_MOST)
         answer = _object(text, response.status)
         after = response.headers.get("Retry-After", "")
         seconds = min(float(after), _PATIENCE) if after.isdecimal() else 1.0 if response.status == 429 else 0.0
-        if response.will_close:
+        if response.will_close or not whole:
             self.close()
         return response.status, seconds, answer
 
@@ -162,6 +165,12 @@ class Wire:
                 "unavailable",
                 f"The server at {where}, or a proxy before it, failed ({status}).",
                 "Look into its log. Run the mirror again later: it goes on where it was.",
+            )
+        if status == 413 and not isinstance(error, Mapping):
+            return DolmenError(
+                "too-large",
+                f"What stands before the server at {where} takes less at once (413).",
+                "Let the proxy take larger requests: nginx calls it client_max_body_size.",
             )
         if status == 404 or not isinstance(error, Mapping):
             return DolmenError(
