@@ -233,6 +233,22 @@ def test_an_origin_that_is_none_is_refused_like_any_other(served: Served, origin
     assert served.post(LIST, origin=origin).status_code == 403
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_foreign_page_cannot_load_an_answer_as_its_own_image(serve: Serve, site: str) -> None:
+    """It would learn from the status which notes there are. What it says of itself, browsers alone write."""
+    served = serve()
+    place = served.base + "/quick"
+    image = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}
+    assert served.http.get(place, headers=image).status_code == 401
+    assert "another site" in served.http.get(place, headers=image).text
+    link = {"sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    own = image | {"sec-fetch-site": "same-origin"}
+    typed = link | {"sec-fetch-site": "none"}
+    assert [served.http.get(place, headers=each).status_code for each in (link, own, typed, {})] == [200] * 4
+    bearer = {"authorization": f"Bearer {served.key()}"}
+    assert served.http.get(place, headers=image | bearer).status_code == 200
+
+
 def test_another_page_of_this_machine_is_foreign_where_no_key_is_needed(served: Served) -> None:
     """Whatever is developed on this machine, with all its dependencies, runs under http://localhost:<port>."""
     assert served.post(LIST, origin="http://localhost:6274").status_code == 403

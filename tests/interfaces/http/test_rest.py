@@ -16,6 +16,7 @@ from dolmen.client.endpoint import Endpoint
 from dolmen.client.refs import Served as Desk
 from dolmen.client.refs import sync
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import Bounds
 from tests.client.given import checkout
 from tests.interfaces.conftest import Serve, Served
 
@@ -135,6 +136,18 @@ def test_requests_are_limited_and_audited_as_all_others(serve: Serve) -> None:
     served.rt.journal.flush()
     with served.rt.store.read() as tx:
         assert {entry.op for entry in tx.journal.audited(served.owner().vault)} == {"refs:targets"}
+
+
+def test_a_connection_that_used_up_its_day_finds_no_other_door(serve: Serve) -> None:
+    """C-338, C-339."""
+    served = serve(auth="keys")
+    daily = {"authorization": f"Bearer {served.key(bounds=Bounds(per_day=2))}"}
+    paths = ("/api/v1/refs?project=cart", "/api/v1/mirror/notes", "/api/v1/mirror", "/quick", "/mcp")
+    answers = [served.http.get(served.base + path, headers=daily) for path in paths]
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 429, 405]
+    assert "2 calls today" in answers[2].text
+    few = {"authorization": f"Bearer {served.key(bounds=Bounds(memories=5))}"}
+    assert served.http.get(served.base + paths[0], headers=few).headers["x-ratelimit-remaining"] == "5"
 
 
 def test_a_client_keeps_memory_true_over_http(serve: Serve, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
     return Starlette(
         routes=[
             *(Route(path, endpoint) for path in ("/mcp", "/mcp/", "/mcp/{toolset}", "/mcp/{toolset}/")),
-            *rest.routes(door, endpoint.limits),
+            *rest.routes(door, endpoint.limits, endpoint.quotas),
             *openapi.routes(options),
             *quick.routes(door, endpoint.limits, endpoint.quotas, metrics),
             *_sign_in(rt, door),

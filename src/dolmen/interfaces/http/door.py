@@ -149,8 +149,9 @@ class Door:
         return challenged
 
     def open(self, headers: Mapping[str, str]) -> bool:
-        """Whether this request may come without a key: it is this machine's own, and came directly."""
-        return keyless(self.options) and self.hosts.local(headers.get("host")) and not _forwarded(headers)
+        """Whether this request may come without a key: it is this machine's own, came directly, and not by a page."""
+        ours = self.hosts.local(headers.get("host")) and not _forwarded(headers)
+        return keyless(self.options) and ours and not _embedded(headers)
 
     def _why(self, headers: Mapping[str, str]) -> str:
         """Why a request needs a key here."""
@@ -160,11 +161,22 @@ class Door:
             return "This server asks every client for an API key."
         if _forwarded(headers):
             return "What comes through a proxy needs an API key; only programs on this machine come in without one."
+        if _embedded(headers):
+            return "A web page of another site needs an API key; only programs on this machine come in without one."
         return "Under this host name an API key is needed; programs on this machine use 127.0.0.1."
 
 
 def _forwarded(headers: Mapping[str, str]) -> bool:
     return any(name.lower().startswith(_FORWARDED) for name in headers)
+
+
+def _embedded(headers: Mapping[str, str]) -> bool:
+    """Whether another site's page loads this as its own image or script, of which it would learn whether it is there
+    (https://xsleaks.dev). Browsers name no Origin then; where they do, it was checked. Whoever follows a link sees the
+    answer, the page does not."""
+    if "origin" in headers or headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return False
+    return headers.get("sec-fetch-dest") != "document"
 
 
 @lru_cache(256)

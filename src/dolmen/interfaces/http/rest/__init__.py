@@ -8,26 +8,30 @@ for the mirror's, which have code, message and fix.
 
 from __future__ import annotations
 
+from functools import partial
+
 from starlette.routing import Route
 
 from dolmen.interfaces.http.door import Door
 from dolmen.interfaces.http.limits import Limits
+from dolmen.interfaces.http.quotas import Quotas
 from dolmen.interfaces.http.responses import MIRROR, REST
 from dolmen.interfaces.http.rest import mirror, refs, tokens
 from dolmen.interfaces.http.rest.endpoint import Endpoint
 
 
-def routes(door: Door, limits: Limits) -> list[Route]:
+def routes(door: Door, limits: Limits, quotas: Quotas) -> list[Route]:
     """Every resource of the interface."""
+    at = partial(Endpoint, door, limits, quotas)
     resources = {
-        f"{REST}/refs": Endpoint(door, limits, {"GET": refs.listed}),
-        f"{REST}/refs/check": Endpoint(door, limits, {"POST": refs.reported}),
-        MIRROR: Endpoint(door, limits, {"GET": mirror.about}),
-        f"{MIRROR}/notes": Endpoint(door, limits, {"GET": mirror.listed}),
-        f"{MIRROR}/read": Endpoint(door, limits, {"POST": mirror.read}),
-        f"{MIRROR}/write": Endpoint(door, limits, {"POST": mirror.written}),
+        f"{REST}/refs": at({"GET": refs.listed}),
+        f"{REST}/refs/check": at({"POST": refs.reported}),
+        MIRROR: at({"GET": mirror.about}),
+        f"{MIRROR}/notes": at({"GET": mirror.listed}),
+        f"{MIRROR}/read": at({"POST": mirror.read}),
+        f"{MIRROR}/write": at({"POST": mirror.written}),
     }
     return [
         *(Route(path, endpoint) for path, endpoint in resources.items()),
-        Route(tokens.PATH, Endpoint(door, limits, {"POST": tokens.created})),
+        Route(tokens.PATH, at({"POST": tokens.created})),
     ]

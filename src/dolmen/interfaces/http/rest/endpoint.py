@@ -20,8 +20,8 @@ from dolmen.domain.values import Actor
 from dolmen.interfaces.http.body import Body
 from dolmen.interfaces.http.door import MCP, Door
 from dolmen.interfaces.http.limits import Limits
-from dolmen.interfaces.http.quotas import standing
-from dolmen.interfaces.http.responses import Refusal, refusal
+from dolmen.interfaces.http.quotas import Quotas, standing
+from dolmen.interfaces.http.responses import Refusal, refusal, with_headers
 from dolmen.interfaces.mcp.wire import without_half_pairs
 from dolmen.services.runtime import Runtime
 
@@ -57,19 +57,20 @@ Handler = Callable[[Runtime, Actor, Asked], Mapping[str, Any]]
 class Endpoint:
     """An ASGI application for one path."""
 
-    def __init__(self, door: Door, limits: Limits, handlers: Mapping[str, Handler]) -> None:
-        self._door, self._limits, self._handlers = door, limits, handlers
+    def __init__(self, door: Door, limits: Limits, quotas: Quotas, handlers: Mapping[str, Handler]) -> None:
+        self._door, self._limits, self._quotas, self._handlers = door, limits, quotas, handlers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        quota: dict[str, str] = {}
         try:
-            response = await self._answer(scope, receive)
+            response = await self._answer(scope, receive, quota)
         except DolmenError as error:
             if error.code == "internal":
                 raise
             response = refusal(error, scope["path"])
-        await response(scope, receive, send)
+        await response(scope, receive, with_headers(send, quota))
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Response:
+    async def _answer(self, scope: Scope, receive: Receive, quota: dict[str, str]) -> Response:
         handler = self._handlers.get(scope["method"])
         if handler is None:
             allowed = ", ".join(self._handlers)
@@ -82,6 +83,7 @@ class Endpoint:
         permit(actor, f"{scope['method']} {scope['path']}")
         bounds = standing(actor, None, self._door.options).request
         with self._limits.request(actor.connection, time.monotonic(), bounds):
+            quota |= await anyio.to_thread.run_sync(self._quotas.admit, actor)
             asked = Asked(_query(scope), await self._body(scope, receive))
             return JSONResponse(await anyio.to_thread.run_sync(handler, self._door.rt, actor, asked))
 
