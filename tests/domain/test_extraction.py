@@ -41,6 +41,12 @@ def test_what_the_session_says_is_kept() -> None:
     assert fault(candidate("Answer in Korean.", category="preference", evidence='said "answer in Korean')) is None
     code = candidate("`parse_block` in src/app.py drops empty lines.", category="code", evidence="drops empty lines")
     assert fault(code) is None
+    for marked in (
+        '"deploys happen on Tuesday only"',
+        "“Deploys happen on Tuesday only…”",
+        "`deploys happen on Tuesday`",
+    ):
+        assert fault(candidate(evidence=marked)) is None, "models put quotes in quotation marks"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +94,9 @@ def test_a_quote_that_is_pasted_in_one_place_and_said_in_another_was_said() -> N
         "~~~text\n{}\n~~~",
         "````\n```\n{}\n```\n````",
         "> {}",
-        "```\n{} (a fence that nobody closes)",
+        "```\n{} (nobody closes it)",
+        "- Sum this up: ``` {} ```",
+        "- Sum this up: ``` {} (nobody closes it)",
         "“{}”",
         '"{}"',
         "「{}」",
@@ -97,9 +105,11 @@ def test_a_quote_that_is_pasted_in_one_place_and_said_in_another_was_said() -> N
     ],
 )
 def test_long_blocks_are_somebody_elses_words_and_short_ones_are_not(block: str) -> None:
-    long, short = "never trust this sentence " * 8, "never trust this"
+    marked = block[0] in '“"「‘«'
+    long = "never trust this sentence, whoever wrote it. " * (4 if marked else 1)
+    short = "never trust this sentence, whoever wrote it." if marked else "never trust"
     assert "never" not in own_words(f"Before.\n{block.format(long)}")
-    assert "never trust this" in own_words(f"Before.\n{block.format(short)}")
+    assert "never trust" in own_words(f"Before.\n{block.format(short)}")
     kept = own_words(f"Before.\n{block.format(long)}\nAfter.")
     assert kept.startswith("Before.")
 

@@ -35,15 +35,23 @@ SHORTEST, LONGEST = 8, 400
 """Characters of a statement."""
 EVIDENCE_SHORTEST, EVIDENCE_LONGEST = 8, 400
 """Characters of a quote: fewer occur everywhere."""
-_LONG_BLOCK = 160
-"""Characters from which a fenced or quoted block counts as somebody else's text."""
+_LONG_BLOCK = 40
+"""Characters from which a fenced, cited or tagged block counts as somebody else's text: more than a name."""
+_LONG_QUOTE = 160
+"""The same in quotation marks, in which people also say what they want themselves."""
 _CUT = "\n\x00\n"
 """Stands where a block was; no quote reaches across it."""
 
-_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_CITED = re.compile(r"(?:^[ \t]*>[^\n]*(?:\n|\Z))+", re.MULTILINE)
-_TAGGED = re.compile(r"^[ \t]*<([A-Za-z][\w.:-]*)(?:\s[^<>\n]*)?>.*?(?:</\1>|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(?P<words>.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
+_FENCED_INLINE = re.compile(r"(`{3,}|~{3,})(?P<words>.*?)(?:\1|\Z)", re.DOTALL)
+"""As a fence stands in a summary that puts each request on one line."""
+_CITED = re.compile(r"(?P<words>(?:^[ \t]*>[^\n]*(?:\n|\Z))+)", re.MULTILINE)
+_TAGGED = re.compile(r"^[ \t]*<([A-Za-z][\w.:-]*)(?:\s[^<>\n]*)?>(?P<words>.*?)(?:</\1>|\Z)", re.MULTILINE | re.DOTALL)
 _MARKS = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|‘[^’]*’')
+_QUOTES = "\"'`“”„«»「」『』‘’. "
+"""What a model may put around a quote."""
 _EXACT = re.compile(r"[\w$][\w$./:@#-]*[\w$]|\w")
 _TELLING = re.compile(r"\d|[_/@#$]|\w[.:]+\w|[a-z][A-Z]")
 """In a word: it names a thing, and cannot be put in other words."""
@@ -81,6 +89,8 @@ class Session:
         `secret`, `noise`, `evidence` (it does not occur), `pasted` (it occurs in somebody else's text only),
         `invented` (a name or number of the statement does not occur)."""
         text, evidence = candidate.text.strip(), _flat(candidate.evidence)
+        if evidence not in self._all:
+            evidence = evidence.strip(_QUOTES)
         if candidate.category not in KIND_OF:
             return "category"
         if not self._in_repository and candidate.category not in ANYWHERE:
@@ -110,9 +120,9 @@ def details(text: str) -> frozenset[str]:
 
 def own_words(text: str) -> str:
     """A text without its long fenced, cited, tagged and quoted blocks: what the people in it said themselves."""
-    for block in (_FENCED, _TAGGED, _CITED, _MARKS):
-        text = block.sub(lambda found: found[0] if len(found[0]) < _LONG_BLOCK else _CUT, text)
-    return text
+    for block in (_FENCED, _FENCED_INLINE, _TAGGED, _CITED):
+        text = block.sub(lambda found: found[0] if len(found["words"]) < _LONG_BLOCK else _CUT, text)
+    return _MARKS.sub(lambda found: found[0] if len(found[0]) < _LONG_QUOTE else _CUT, text)
 
 
 def _flat(text: str) -> str:

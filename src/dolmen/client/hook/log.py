@@ -20,6 +20,7 @@ TEXT_LIMIT = 2_000
 """Characters of one prompt, response or compaction that are kept."""
 KEPT = 14 * 24 * 3600
 """Seconds that a session's log stays after its last event, so that a resumed session is summed up whole."""
+FENCE = "```"
 _READ_LIMIT = 64 * 1024
 _HALF_A_SECRET = 4 * 1024
 """What is left out before that limit, which may have cut a secret in two."""
@@ -136,11 +137,16 @@ def kept_text(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The beginning and, of what is long, also the end, where a response says how it came out."""
+    """The beginning and, of what is long, also the end, where a response says how it came out.
+
+    A fence that lies in what is left out is made up for, so that what was pasted still counts as that.
+    """
     if len(text) <= limit:
         return text
-    tail = limit // 4
-    return f"{text[: limit - tail - 3].rstrip()} … {text[-tail:].lstrip()}"
+    end = limit // 4
+    head, middle, tail = text[: limit - end - 3], text[limit - end - 3 : -end], text[-end:]
+    fence = f"\n{FENCE}\n" if middle.count(FENCE) % 2 else ""
+    return f"{head.rstrip()} …{fence or ' '}{tail.lstrip()}"
 
 
 def idle(seconds: float, most: int) -> list[Log]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 
-from dolmen.client.hook.log import Session, shortened
+from dolmen.client.hook.log import FENCE, Session, shortened
 
 LIMIT = 8_000
 """Characters of a memory; a summary stays well below."""
@@ -26,6 +26,13 @@ _TAGS = re.compile(
     r"<(dolmen-memory|system-reminder|command-\w+|local-command-\w+|hook_context|ide_\w+)\b[^>]*>.*?</\1>", re.DOTALL
 )
 """What clients put into a prompt and nobody typed, and what this hook itself gave."""
+
+_PASTED = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)|(?:^[ \t]*>[^\n]*(?:\n|\Z))+|"
+    r"^[ \t]*<(?P<tag>[A-Za-z][\w.:-]*)(?:\s[^<>\n]*)?>.*?(?:</(?P=tag)>|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""Blocks of what is quoted: fenced, cited, tagged."""
 
 
 def summarize(session: Session) -> str:
@@ -53,7 +60,14 @@ def _requests(prompts: list[str]) -> list[str]:
 
 
 def _line(prompt: str) -> str:
-    return shortened(" ".join(_TAGS.sub(" ", prompt).split()), REQUEST)
+    """The prompt on one line, where a fence alone still tells what was pasted into it."""
+    fenced = _PASTED.sub(_fenced, _TAGS.sub(" ", prompt))
+    return " ".join(shortened(" ".join(fenced.split()), REQUEST).split())
+
+
+def _fenced(block: re.Match[str]) -> str:
+    words = re.sub("`{3,}|~{3,}", " ", block[0])
+    return f" {FENCE} {words} {FENCE} "
 
 
 def _plain(compaction: str) -> str:
