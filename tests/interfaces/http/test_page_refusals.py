@@ -24,7 +24,7 @@ def shown(answer: httpx2.Response) -> str:
     """What the page says of a problem, without its marks."""
     assert answer.headers["content-type"].startswith("text/html")
     assert 'lang="ko"' in answer.text
-    found = re.search(r'<p class="problem" role="alert">([^<]*)</p>|<p class="lead">([^<]*)</p>', answer.text)
+    found = re.search(r'<p class="problem" role="alert" id="problem">(.*?)</p>|<p class="lead">(.*?)</p>', answer.text)
     assert found, answer.text
     return found[1] or found[2]
 

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from anyio import to_thread
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -155,6 +156,9 @@ class AccountPages:
         return urlsplit(self.entering.base).hostname or "dolmen"
 
 
-def _moment(at: int | None) -> str:
-    """A time for people: `2026-11-30 20:40 UTC`; empty for never."""
-    return "" if at is None else f"{format_utc(at)[:16].replace('T', ' ')} UTC"
+def _moment(at: int | None) -> Markup:
+    """A time for people, which keeps on one line: `2026-11-30 20:40 UTC`; empty for never."""
+    if at is None:
+        return Markup("")
+    exact = format_utc(at)
+    return Markup('<time datetime="{}">{} UTC</time>').format(exact, exact[:16].replace("T", " "))

@@ -148,7 +148,7 @@ class Entering:
         try:
             person = await to_thread.run_sync(people.link_of, self.rt, link)
         except DolmenError as error:
-            values = {"lead": said(request, error), "detail": ""}
+            values = {"lead": said(request, error), "detail": "", "link": True}
             return page(request, "error", values, base=self.base, status=410)
         values = {"name": person.name, "login": person.login or ""}
         if request.method != "POST":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -10,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -60,12 +62,20 @@ def page(
     language = spoken(request)
     known = words(language)
 
-    def say(sentence: str, **filled: str) -> str:
-        return known[sentence].format(**filled)
+    problem = values.get("problem", "")
+
+    def say(sentence: str, **filled: str) -> Markup:
+        return escape(known[sentence]).format(**filled)
+
+    def described(help: str = "") -> Markup:
+        # Focus goes to the field at once, past the problem: whoever listens hears it with the field.
+        by = " ".join(id for id in ("problem" if problem else "", help) if id)
+        return Markup(' aria-describedby="{}"').format(by) if by else Markup("")
 
     shown = {
-        "problem": "",
         **values,
+        "problem": problem,
+        "described": described,
         "language": language,
         "languages": NAMES,
         "own_path": _asked(request) if own_path == "" else own_path,
@@ -127,9 +137,16 @@ def _source(address: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    return Environment(
+    made = Environment(
         loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    made.filters["code"] = _code
+    return made
+
+
+def _code(text: str) -> Markup:
+    """A text with what stands between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 @cache
