@@ -7,10 +7,12 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
+import anyio
+import anyio.to_thread
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -19,7 +21,7 @@ from cryptography.x509.oid import NameOID
 
 from dolmen.domain.oauth import OAuthError
 from dolmen.interfaces.http.oauth import fetching
-from dolmen.interfaces.http.oauth.fetching import BYTES, Fetcher
+from dolmen.interfaces.http.oauth.fetching import BYTES, LOOKUPS, Fetcher
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.services.runtime import Runtime
 
@@ -203,6 +205,31 @@ async def test_a_server_that_keeps_silent_is_left_in_time(
         await fetcher(authority, port).json(DOCUMENT)
 
 
+async def test_names_that_are_slow_to_look_up_hold_nothing_else_up() -> None:
+    asked, over = 0, threading.Event()
+
+    def slow(host: str, port: int) -> list[str]:
+        nonlocal asked
+        asked += 1
+        over.wait(20)
+        return []
+
+    one = Fetcher(slow)
+
+    async def fetch() -> None:
+        with suppress(OAuthError):
+            await one.json(DOCUMENT)
+
+    async with anyio.create_task_group() as group:
+        for _ in range(60):
+            group.start_soon(fetch)
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(3):
+            assert await anyio.to_thread.run_sync(lambda: "served") == "served"
+        assert asked == LOOKUPS
+        over.set()
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -212,6 +239,8 @@ async def test_a_server_that_keeps_silent_is_left_in_time(
         "https://client.example:8443/c",
         "https://client.example/a/../c",
         "https://client.example/./c",
+        "https://client.example/a/%2e%2E/c",
+        "https://client.example/a%2f..%2fc",
         "https://user@client.example/c",
         "https://client.example/c#x",
         "https://client.example\\@evil.example/c",

@@ -255,9 +255,9 @@ def test_nothing_is_sent_anywhere_as_long_as_it_is_not_certain_where(
     assert "evil.example" not in answer.text.replace(own_address, "")
 
 
-def test_nobody_is_sent_to_a_strangers_address_without_having_decided(town: Town) -> None:
+@pytest.mark.parametrize("stranger", ["https://evil.example/cb", "steam://run/1"])
+def test_nobody_is_sent_to_a_strangers_address_without_having_decided(town: Town, stranger: str) -> None:
     """RFC 9700 §4.11.2"""
-    stranger = "https://evil.example/cb"
     client = town.register(redirect_uris=[stranger])
     answer = town.get(town.request(client, redirect_uri=stranger, scope="everything"))
     assert answer.status_code == 400

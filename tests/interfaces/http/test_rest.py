@@ -138,6 +138,15 @@ def test_requests_are_limited_and_audited_as_all_others(serve: Serve) -> None:
         assert {entry.op for entry in tx.journal.audited(served.owner().vault)} == {"refs:targets"}
 
 
+def test_a_key_for_two_reading_tools_marks_nothing_here(serve: Serve) -> None:
+    served = serve(auth="keys")
+    reading = {"authorization": f"Bearer {served.key(toolset='openai')}"}
+    report = {"project": SHOP, "commit": COMMIT, "results": [{"path": "a.py", "symbol": "a", "found": False}]}
+    assert served.http.post(served.base + CHECK, json=report, headers=reading).status_code == 403
+    refused = served.http.get(f"{served.base}{REFS}?project={SHOP}", headers=reading)
+    assert (refused.status_code, "two tools that read" in refused.text) == (403, True)
+
+
 def test_a_connection_that_used_up_its_day_finds_no_other_door(serve: Serve) -> None:
     """C-338, C-339."""
     served = serve(auth="keys")

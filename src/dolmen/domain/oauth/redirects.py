@@ -22,6 +22,8 @@ resource jar intent smb nfs sftp ssh telnet ldap shell search search-ms
 _FORBIDDEN_SCHEMES = frozenset(_FORBIDDEN_WORDS.split())
 """Schemes that run something, read something, or reach somebody else than the client."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
+_HOST = re.compile(r"(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?", re.IGNORECASE)
+"""What else some browsers take for a host reads as another one on a page, or ends a rule of its policy."""
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
 
 
@@ -39,6 +41,8 @@ def check_redirect(uri: str) -> str:
     if parts.scheme in ("http", "https"):
         if not parts.hostname:
             raise _refused("names no host")
+        if not _HOST.fullmatch(parts.netloc):
+            raise _refused("names a host that no name can be")
         if parts.scheme == "http" and not _loopback(parts):
             raise _refused("uses http beyond this machine; use https")
     elif parts.scheme in _FORBIDDEN_SCHEMES or parts.scheme.startswith("ms-"):

@@ -10,7 +10,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import RedirectResponse, Response
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.oauth import OAuthError, Resources
+from dolmen.domain.oauth import OAuthError, Resources, is_loopback
 from dolmen.interfaces.http.oauth.asking import Asked, asked_by, read
 from dolmen.interfaces.http.oauth.choosing import Form, Wish, place
 from dolmen.interfaces.http.oauth.known import KnownClients
@@ -50,8 +50,9 @@ class ConsentPage:
             wanted = asked.checked(self.resources)
         except OAuthError as error:
             _log.info("refused id=%s reason=%s: a request of %s: %s", reference(), error.code, client.id[:200], error)
-            if place(asked.redirect) == "unknown":
-                # Anybody registers an address: nobody is sent to a stranger without having decided (RFC 9700 §4.11.2).
+            if not (is_loopback(asked.redirect) or place(asked.redirect) == "known"):
+                # Anybody registers an address, or a program's own scheme: nobody is sent to a stranger without having
+                # decided (RFC 9700 §4.11.2).
                 return self._broken(request, error)
             return self._back(asked, error=error.code, error_description=error.description)
         allowed = await to_thread.run_sync(oauth.widest, self.entering.rt, client)

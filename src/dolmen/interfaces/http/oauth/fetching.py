@@ -12,14 +12,14 @@ import re
 import socket
 import ssl
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import httpx2
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
 from dolmen.domain.oauth import OAuthError, is_public
 from dolmen.interfaces.mcp.wire import without_half_pairs
@@ -27,6 +27,8 @@ from dolmen.interfaces.mcp.wire import without_half_pairs
 SECONDS = 5.0
 BYTES = 65_536
 URL_LIMIT = 2_000
+LOOKUPS = 8
+"""Names looked up at the same time. A stranger's name server may take its time over each, and threads are few."""
 
 _JSON = re.compile(r"application/(?:[a-z0-9!#$&^_.-]+\+)?json")
 
@@ -49,6 +51,7 @@ class Fetcher:
     allowed: Callable[[str], bool] = is_public
     tls: ssl.SSLContext | None = None
     port: int = 443
+    _lookups: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(LOOKUPS), compare=False)
 
     async def json(self, url: str, *, typed: bool = False) -> dict[str, Any]:
         """The object at the address.
@@ -76,7 +79,7 @@ class Fetcher:
 
     async def _address(self, host: str) -> str:
         resolve = self.resolve or _resolve
-        addresses = await to_thread.run_sync(resolve, host, self.port, abandon_on_cancel=True)
+        addresses = await to_thread.run_sync(resolve, host, self.port, abandon_on_cancel=True, limiter=self._lookups)
         if not addresses or not all(self.allowed(address) for address in addresses):
             raise OSError("not a public address")
         return f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
@@ -104,7 +107,7 @@ def _target(url: str) -> tuple[str, str]:
         port = parts.port
     except ValueError:
         raise OAuthError("invalid_client", "client_id is no plain https address.") from None
-    steps = parts.path.split("/")
+    steps = unquote(parts.path).split("/")
     if parts.scheme != "https" or not parts.hostname or port not in (None, 443) or parts.path in ("", "/"):
         raise OAuthError("invalid_client", "client_id must be https, on the default port, with a path.")
     if "." in steps or ".." in steps:

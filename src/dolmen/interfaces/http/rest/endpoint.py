@@ -89,7 +89,14 @@ class Endpoint:
 
     def _actor(self, scope: Scope) -> Actor:
         headers, client = Headers(scope=scope), self._door.address(scope)
-        return self._door.actor(headers, client=client, path=_RESOURCE, named=MCP)  # as Kenfold's document says
+        actor = self._door.actor(headers, client=client, path=_RESOURCE, named=MCP)  # as Kenfold's document says
+        if actor.toolset == "openai" and "authorization" in headers:
+            raise DolmenError(
+                "forbidden",
+                "This key is for the toolset openai alone, which is two tools that read.",
+                "Use a key without --toolset (`dolmen key create AGENT`), or sign in with `dolmen login`.",
+            )
+        return actor
 
     async def _body(self, scope: Scope, receive: Receive) -> Any:
         if scope["method"] != "POST":
