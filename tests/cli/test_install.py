@@ -191,6 +191,18 @@ def test_a_key_is_kept_from_other_eyes_and_out_of_what_is_shown(target: Target, 
     assert endpoint.load() == {}
 
 
+@pytest.mark.parametrize("typed", ["https://memory.example.com", "https://memory.example.com/"])
+def test_an_address_without_a_path_is_that_of_the_server_whose_tools_are_at_mcp(
+    typed: str, home: Path, dolmen: Dolmen
+) -> None:
+    dolmen("install", "claude-code", "--url", typed, "--key", KEY, "--yes")
+    [target] = [target for target in TARGETS if target.client == "claude-code"]
+    assert server_of(target, home)["url"] == "https://memory.example.com/mcp"
+    assert endpoint.load()["claude-code"] == {"url": "https://memory.example.com/mcp", "key": KEY}
+    dolmen("install", "claude-code", "--url", "https://memory.example.com/behind/a/proxy", "--key", KEY, "--yes")
+    assert server_of(target, home)["url"] == "https://memory.example.com/behind/a/proxy"
+
+
 @pytest.mark.parametrize("target", [t for t in TARGETS if t.server.project], ids=lambda target: target.client)
 def test_a_file_that_may_be_committed_names_the_key_and_does_not_hold_it(
     target: Target, home: Path, dolmen: Dolmen

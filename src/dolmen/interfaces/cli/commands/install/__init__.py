@@ -153,6 +153,9 @@ def _served(here: Here, way: Way, url: str | None, key: str | None, *, new_key: 
     address = url or settings.url or served_at(settings.public_url, settings.host, settings.port)
     if not address.startswith(("http://", "https://")):
         raise DolmenError("invalid-argument", f"{address} is no address of a server.", "It begins with http.")
+    scheme, _, rest = address.partition("://")
+    if "/" not in rest.rstrip("/"):
+        address = f"{scheme}://{rest.rstrip('/')}/mcp"  # a client asks at the very address, and there is nothing at /
     given = _read_key(key) if key is not None else settings.key
     local = not url and not settings.url and not settings.public_url
     entered = any(isinstance(e, dict) and e.get("url") == address and e.get("key") for e in endpoint.load().values())
