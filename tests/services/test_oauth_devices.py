@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -146,6 +148,26 @@ def test_a_machines_code_that_comes_again_ends_what_the_first_got(house: House) 
     given = redeem_device(house.rt, client, secret)
     assert said(house, client, secret) == "invalid_grant"
     assert refused(house, given.access)
+
+
+def test_of_two_that_show_a_machines_code_at_the_same_time_neither_keeps_what_it_got(house: House) -> None:
+    client = machine(house)
+    for _ in range(4):
+        secret, code = started(house, client)
+        allowed(house, client, code)
+        together = Barrier(2)
+
+        def come(secret: str = secret, together: Barrier = together) -> str:
+            together.wait(20)
+            try:
+                return redeem_device(house.rt, client, secret).access
+            except OAuthError as error:
+                return error.code
+
+        with ThreadPoolExecutor(2) as pool:
+            answers = [each.result() for each in [pool.submit(come), pool.submit(come)]]
+        [access] = [answer for answer in answers if answer != "invalid_grant"]
+        assert refused(house, access)
 
 
 def test_only_a_person_lets_a_machine_in_and_only_once(house: House) -> None:

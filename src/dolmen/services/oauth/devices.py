@@ -137,10 +137,11 @@ def redeem_device(rt: Runtime, client: Client, secret: str) -> Tokens:
         if device is not None and device.client == client.id:
             poll = decide_poll(device, tx.now)
             tx.oauth.poll_device(hashed(secret), tx.now)
-            if poll == "redeemed":
-                end(rt, tx, device.vault, device.connection)
-            elif poll == "allowed" and tx.oauth.redeem_device(hashed(secret)):
+            first = poll == "allowed" and tx.oauth.redeem_device(hashed(secret))
+            if first:
                 tokens = issue(tx, _token(device))
+            elif poll in ("allowed", "redeemed"):  # another one has just been first, or was before
+                end(rt, tx, device.vault, device.connection)
             else:
                 refused = _REFUSED.get(poll, refused)
     if tokens is None:
