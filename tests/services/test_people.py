@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import Literal
 
 import pytest
 
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import MINUTE
-from dolmen.services import passwords
+from dolmen.services import own_account, passwords
 from dolmen.services.accounts import authenticate, create_key
 from dolmen.services.people import (
     GUESSES,
@@ -68,6 +70,31 @@ def test_a_link_holds_once_and_for_a_day(house: House) -> None:
     with pytest.raises(DolmenError) as unknown:
         link_of(house.rt, "x")
     assert {code_of(again), code_of(old), code_of(unknown)} == {"gone"}
+
+
+def test_a_password_that_is_tried_first_is_refused_whoever_chooses_it_where(house: House) -> None:
+    """NIST SP 800-63B §3.1.1.2: common ones, and those made of the login."""
+    secret = entry_link(house.rt, house.owner, "owner")
+    for easy in ("password123", "Lovelace1815", "Ada-2026-ada"):
+        with pytest.raises(DolmenError) as refused:
+            choose_password(house.rt, secret, "lovelace", easy)
+        assert refused.value.message == "The password is one of those that are tried first."
+    here = at_browser(house.rt, choose_password(house.rt, secret, "lovelace", PASSWORD).secret)
+    assert here is not None
+    with pytest.raises(DolmenError) as refused:
+        own_account.change_password(house.rt, here, PASSWORD, "lovelace-1234", Visitor(HERE))
+    assert refused.value.message == "The password is one of those that are tried first."
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_password_fits_from_whichever_keyboard_it_comes(house: House, form: Literal["NFC", "NFD"]) -> None:
+    password = "나는 오늘 산에 갔다 왔다, é"
+    other: Literal["NFC", "NFD"] = "NFD" if form == "NFC" else "NFC"
+    chosen, typed = unicodedata.normalize(form, password), unicodedata.normalize(other, password)
+    assert chosen != typed
+    choose_password(house.rt, entry_link(house.rt, house.owner, "owner"), "ada", chosen)
+    assert sign_in(house.rt, "ada", typed, Visitor(HERE)).complete
+    assert sign_in(house.rt, "ada", chosen, Visitor(HERE)).complete
 
 
 def test_a_link_that_was_refused_for_its_password_can_be_used_again(house: House) -> None:

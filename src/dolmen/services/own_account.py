@@ -106,7 +106,7 @@ def change_password(rt: Runtime, here: SignedIn, old: str, new: str, visitor: Vi
         DolmenError: `invalid-argument` for a new one that does not do; `forbidden` for a wrong old one;
             `rate-limited`.
     """
-    passwords.check(new)
+    passwords.check(new, here.person.login or "", here.person.name)
     prove(rt, here, old, visitor)
     kept = passwords.hash_of(new)
     with rt.store.write() as tx:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.guessing import is_expected
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -16,8 +18,12 @@ KIB, PASSES = 65_536, 3
 _ABSENT = "somebody who is not here"
 
 
-def check(password: str) -> None:
-    """Refuses a password that is too easy to guess, or none at all. Length is what counts (NIST SP 800-63B §3.1.1).
+def check(password: str, *own: str) -> None:
+    """Refuses a password that is too easy to guess, or none at all. Length is what counts, and that it is not what
+    everybody would try first (NIST SP 800-63B §3.1.1).
+
+    Args:
+        own: the person's login and name.
 
     Raises:
         DolmenError: `invalid-argument`.
@@ -30,11 +36,17 @@ def check(password: str) -> None:
         )
     if len(password) > LONGEST:
         raise DolmenError("invalid-argument", f"The password is longer than {LONGEST} characters.", "Shorten it.")
+    if is_expected(_stable(password), [_stable(each) for each in own]):
+        raise DolmenError(
+            "invalid-argument",
+            "The password is one of those that are tried first.",
+            "Take a few words that do not belong together.",
+        )
 
 
 def hash_of(password: str) -> str:
     """What the store keeps of a password."""
-    return _hasher().hash(password)
+    return _hasher().hash(_stable(password))
 
 
 def fits(password: str, kept: str | None) -> bool:
@@ -44,10 +56,15 @@ def fits(password: str, kept: str | None) -> bool:
 
     absent = _absent()  # also where it is not needed: whoever comes first pays for it
     try:
-        _hasher().verify(absent if kept is None else kept, password[: LONGEST + 1])
+        _hasher().verify(absent if kept is None else kept, _stable(password[: LONGEST + 1]))
     except (Argon2Error, InvalidHashError):
         return False
     return kept is not None
+
+
+def _stable(password: str) -> str:
+    """The same for every keyboard: one sends 가 as one character, another one as two (NIST SP 800-63B §3.1.1.2)."""
+    return unicodedata.normalize("NFKC", password)
 
 
 @cache

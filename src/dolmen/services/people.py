@@ -167,7 +167,7 @@ def choose_password(rt: Runtime, secret: str, login: str, password: str, visitor
         raise DolmenError(
             "invalid-argument", "That is no login.", "Use 2 to 64 letters, digits, dots, hyphens; an address will do."
         )
-    passwords.check(password)
+    passwords.check(password, login, link_of(rt, secret).name)
     kept = passwords.hash_of(password)
     with rt.store.write() as tx:
         person = _owner_of(tx, tx.people.use_link(hashed(secret), tx.now))
