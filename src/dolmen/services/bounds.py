@@ -33,8 +33,8 @@ def checked_bounds(bounds: Bounds) -> Bounds:
 def limit_key(
     rt: Runtime, actor: Actor, id: str, bounds: Bounds, write_policy: WritePolicy | None = None
 ) -> Connection:
-    """Gives a connection, of a key or of a sign-in, other limits and another write policy. They count from its next
-    request on; in other processes after five seconds at most.
+    """Gives a connection, of a key or of a sign-in, other limits and another write policy; those of a key hold for the
+    clients that were let in with it too. They count from the next request on; in other processes after a second.
 
     Raises:
         DolmenError: `not-found`; `invalid-argument` for a limit out of range.
@@ -46,9 +46,13 @@ def limit_key(
     with rt.store.write() as tx:
         if not tx.accounts.bound(actor.vault, id, bounds, write_policy):
             raise not_found("Key", id)
+        clients = tx.oauth.bound_to(actor.vault, id)
+        for each in clients:  # they stay within the key as it is, not as it was (C-306)
+            tx.accounts.bound(actor.vault, each, bounds, write_policy)
         audit(tx, actor, "key:limit", id)
         connection = next(each for each in tx.accounts.connections(actor.vault) if each.id == id)
-    rt.keys.forget(id)
+    for each in (id, *clients):
+        rt.keys.forget(each)
     return connection
 
 

@@ -57,7 +57,7 @@ def remove_group(rt: Runtime, actor: Actor, name: str) -> KeyGroup:
 
 
 def join(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
-    """A key that is kept apart comes into a group.
+    """A key that is kept apart comes into a group, with the clients that were let in with it.
 
     Raises:
         DolmenError: `not-found`; `conflict` for a key that is not kept apart, whose memories everybody sees anyway.
@@ -76,7 +76,8 @@ def join(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
                 "Everybody of the vault sees what this key writes, so a group would change nothing.",
                 "Make a key with `dolmen key create AGENT --group NAME`.",
             )
-        tx.accounts.join_group(actor.vault, found.id, key)
+        for each in (key, *tx.oauth.bound_to(actor.vault, key)):
+            tx.accounts.join_group(actor.vault, found.id, each)
         audit(tx, actor, "group:join", f"{found.id} {key}")
         found = group_named(tx, actor, name)
     rt.keys.clear()
@@ -84,7 +85,8 @@ def join(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
 
 
 def leave(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
-    """A key leaves a group and takes what it wrote along: the others do not see that any more.
+    """A key leaves a group and takes what it wrote along: the others do not see that any more. Clients that were let in
+    with it leave too: they see what the key sees (C-306).
 
     Raises:
         DolmenError: `not-found`, `forbidden`.
@@ -96,6 +98,10 @@ def leave(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
         found = group_named(tx, actor, name)
         if not tx.accounts.leave_group(actor.vault, found.id, key):
             raise not_found("Key", key)
+        for each in tx.oauth.bound_to(actor.vault, key):
+            tx.accounts.leave_group(actor.vault, found.id, each)
+            [own] = [known for known in tx.accounts.connections(actor.vault) if known.id == key]
+            put_together(tx, actor.vault, own, each)
         audit(tx, actor, "group:leave", f"{found.id} {key}")
         found = group_named(tx, actor, name)
     rt.keys.clear()

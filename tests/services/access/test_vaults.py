@@ -11,8 +11,9 @@ import pytest
 
 from dolmen.domain import totp
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.values import Actor
+from dolmen.domain.values import Actor, Bounds
 from dolmen.services import accounts, groups, own_account, people, second_factor, vaults
+from dolmen.services.bounds import limit_key
 from dolmen.services.notes.creating import create_note
 from dolmen.services.oauth import Consent, Request, authenticate, consent, redeem, register
 from dolmen.services.oauth.clients import register_with_key
@@ -180,6 +181,32 @@ def test_a_client_that_was_registered_with_a_key_kept_apart_sees_what_that_key_s
     house.stored("The tea of the client is white", inside)
     assert len(house.refs("tea", accounts.authenticate(house.rt, secret))) == 2
     assert house.refs("tea", house.agent) == [shared]
+
+
+def test_a_client_of_a_key_goes_where_the_key_goes(house: House) -> None:
+    # C-306: out of a group with it, and under limits that it gets later.
+    groups.add_group(house.rt, house.owner, "pair")
+    own, secret = key(house, "one", groups=("pair",))
+    other, _ = key(house, "two", groups=("pair",))
+    theirs = house.stored("The tea of the other is black", other)
+    asking = register_with_key(house.rt, own, {"client_name": "Claude", "redirect_uris": [BACK]})
+    at_browser = replace(house.owner, agent="web", connection="web")
+    code = consent(house.rt, at_browser, Request(asking, BACK, CHALLENGE, RESOURCE), Consent("claude", "write"))
+    access = redeem(house.rt, asking, code, VERIFIER, BACK, RESOURCE).access
+
+    def client() -> Actor:
+        return authenticate(house.rt, access, RESOURCE)
+
+    mine = house.stored("The tea of the client is white", client())
+    assert set(house.refs("tea", client())) == {theirs, mine}
+    groups.leave(house.rt, house.owner, "pair", own.connection)
+    assert house.refs("tea", client()) == [mine]
+    assert house.refs("tea", accounts.authenticate(house.rt, secret)) == [mine], "the key sees what its client wrote"
+    assert house.refs("tea", other) == [theirs]
+    groups.join(house.rt, house.owner, "pair", own.connection)
+    assert set(house.refs("tea", client())) == {theirs, mine}
+    limit_key(house.rt, house.owner, own.connection, Bounds(memories=1), "review")
+    assert (client().bounds.memories, client().policy) == (1, "review")
 
 
 def test_a_key_that_ends_while_its_client_is_let_in_leaves_nothing_behind(house: House) -> None:
