@@ -23,7 +23,7 @@ def test_the_vault_that_is_chosen_is_the_one_that_a_client_is_offered(site: Site
     assert region.get_by_role("listitem").count() == 2
     for _ in range(4):  # the languages, the account, the one button of the list
         page.keyboard.press("Tab")
-    assert page.locator(":focus").get_attribute("aria-label") == "Offer Work first"
+    assert page.locator(":focus").get_attribute("aria-label") == "Offer first: Work"
     page.keyboard.press("Enter")
     page.get_by_role("status").wait_for()
     assert page.get_by_role("status").inner_text() == "Work is offered first from now on."

@@ -20,7 +20,8 @@ WORDS = frozenset(
         "iloveyou", "love", "hello", "monkey", "dragon", "football", "baseball", "sunshine", "princess",
         "master", "shadow", "superman", "batman", "michael", "trustno", "whatever", "starwars", "qazwsx",
         "1q2w3e4r", "q1w2e3r4", "1qaz2wsx", "zaq12wsx", "computer", "internet", "freedom", "server", "memory",
-        "dolmen", "claude", "chatgpt", "비밀번호", "암호", "사랑해", "안녕하세요", "qlalfqjsgh", "dkssudgktpdy", "tkfkdgo",
+        "dolmen", "claude", "chatgpt", "비밀번호", "암호", "사랑해", "안녕하세요", "qlalfqjsgh",
+        "dkssudgktpdy", "tkfkdgo",
     }
 )  # fmt: skip
 """The words of the common passwords; the last three are Korean ones on a keyboard that was left in English."""

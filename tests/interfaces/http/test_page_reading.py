@@ -8,7 +8,7 @@ import re
 import pytest
 
 from dolmen.interfaces.http.web import pages
-from dolmen.services import people
+from dolmen.services import people, vaults
 from tests.interfaces.http.test_oauth_flow import PASSWORD, Town, hidden, town
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cheap_passwords")]
@@ -83,6 +83,37 @@ def test_a_name_in_a_sentence_stays_text(town: Town) -> None:
     page = town.get(town.request(client)).text
     assert "<i>" not in page
     assert html.unescape(re.findall("<h1>(.*?)</h1>", page)[0]) == f"Let {name} in?"
+
+
+@pytest.mark.parametrize(
+    ("back", "source"),
+    [
+        ("http://127.0.0.1:9/cb", "http://127.0.0.1:9"),
+        ("http://[::1]:9/cb", "http:"),
+        ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor:"),
+    ],
+)
+def test_the_answer_may_lead_where_the_client_waits(town: Town, back: str, source: str) -> None:
+    """RFC 8252 §7.3; CSP 3 §2.3.1 has no way to name an IPv6 address."""
+    town.enter()
+    client = town.register(redirect_uris=[back])
+    policy = town.get(town.request(client, redirect_uri=back)).headers["content-security-policy"]
+    assert policy.endswith(f"form-action 'self' {source}")
+
+
+def test_what_is_seen_on_a_button_begins_its_name(town: Town) -> None:
+    """WCAG 2.2 §2.5.3: who speaks to the browser says what they see."""
+    town.enter()
+    vaults.add_vault(town.served.rt, town.served.owner(), "Work")
+    town.tokens(town.register())
+    buttons = 0
+    for path in ("/home", "/account"):
+        for language in ("en", "ko"):
+            page = town.get(path, **{"accept-language": language}).text
+            for name, seen in re.findall(r'<button aria-label="([^"]+)">([^<]+)</button>', page):
+                assert seen in name
+                buttons += 1
+    assert buttons == 4
 
 
 def test_times_of_the_account_stay_whole_and_are_read_by_machines(town: Town) -> None:

@@ -128,9 +128,10 @@ def _asked(request: Request) -> str:
 
 
 def _source(address: str) -> str:
-    """An address as the policy names places: its origin, or an app's own scheme."""
+    """An address as the policy names places: its origin, or an app's own scheme. It knows no IPv6 address (CSP 3
+    §2.3.1): a browser takes `http://[::1]` for a mistake and goes nowhere, so that only the scheme can be named."""
     parts = urlsplit(address)
-    if parts.scheme in ("http", "https"):
+    if parts.scheme in ("http", "https") and "[" not in parts.netloc:
         return f"{parts.scheme}://{parts.netloc}"
     return f"{parts.scheme}:" if parts.scheme else ""
 
