@@ -71,6 +71,8 @@ NAMED = [
     ("secret in a named field", "<password>{}</password>", made_up(24)),
     ("secret in a named field", "비밀번호: {}", made_up(24)),
     ("secret in a named field", "密码：{}", made_up(24)),
+    ("secret in a named field", "https://files.example.com/s/7Qx?pwd={}", made_up(24)),
+    ("secret in a named field", "https://zoom.us/j/91437143016 pwd={}", made_up(24)),
 ]
 
 PLAIN = [
@@ -90,6 +92,8 @@ PLAIN = [
     "postgres://app:${DB_PASSWORD_V2_Prod9x}@db/app and postgres://app:<your-Password-1234>@db/app",
     "https://github.com/org/repo",
     "git@github.com:org/repo.git",
+    "[Meeting](https://zoom.us/j/91437143016?pwd=pUErbBMFOiIAN3ZE9gpPR6skpHYeuo.1), an invitation",
+    "https://us02web.zoom.us/j/93387714284?pwd=NHNpT2xtOGtwNnVQZ1JXdkNlQ1RMQT09",
     "token 8f14e45fceea167a5a36dedd4bea2543 is a digest",
     "token 0199a3c2-7b1e-7c55-9d7e-0123456789ab is an id",
     "Authorization: Bearer <token>",

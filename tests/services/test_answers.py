@@ -108,6 +108,17 @@ def test_every_aspect_that_nothing_covers_is_named_when_no_answer_is_sure(house:
     assert house.recall("휴가 이월 규정").gaps == ("휴가", "이월", "규정")
 
 
+def test_a_word_that_no_memory_has_is_named_beside_what_has_only_the_common_ones(house: House) -> None:
+    """C-190: in a store where every other word stands somewhere, the one that is nowhere is what was asked about."""
+    many = [NewMemory(f"The office of team {n} keeps hours {n} and works on weekends in May {n}.") for n in range(500)]
+    assert house.stored("Logs are kept for 30 days.")
+    assert house.recall("Do we retain logs for 30 days?").gaps == (), "of little memory many words are absent"
+    for start in range(0, 500, 100):
+        remember(house.rt, house.agent, many[start : start + 100])
+    assert house.recall("Who feeds the office parrot on weekends?").gaps == ("feeds", "parrot")
+    assert house.recall("Which team works on weekends?").gaps == ()
+
+
 def test_words_that_were_not_looked_up_are_not_called_missing(house: House) -> None:
     """Of a long query only the most telling words are looked up."""
     text = " ".join(f"Name{n:03}" for n in range(80))

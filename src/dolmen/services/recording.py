@@ -93,12 +93,16 @@ def queue(
 
 
 def refuse_secrets(*texts: str) -> None:
-    """Refuses text that holds a credential; names its kind, never its value (C-300)."""
-    kinds = sorted({found.kind for text in texts if text for found in find(text)})
-    if kinds:
+    """Refuses text that holds a credential; names its kind and its line, never its value (C-300)."""
+    places: dict[str, str] = {}
+    for text in texts:
+        for found in find(text) if text else ():
+            line = f", line {text.count(chr(10), 0, found.start) + 1}" if "\n" in text.strip() else ""
+            places.setdefault(found.kind, found.kind + line)
+    if kinds := sorted(places):
         raise DolmenError(
             "secret-detected",
-            f"The text holds a secret ({', '.join(kinds)}); it was not stored.",
+            f"The text holds a secret ({'; '.join(places[kind] for kind in kinds)}); it was not stored.",
             "Say where the secret is kept instead of the secret itself, and try again.",
             kinds=kinds,
         )

@@ -161,6 +161,27 @@ def test_the_claims_fit_the_budget_and_what_did_not_fit_is_counted(agent: Agent)
     assert (len(whole["claims"]), whole["budget"]["dropped"], whole["partial"]) == (12, 0, False)
 
 
+def test_an_answer_that_is_larger_than_the_budget_is_cut_to_it_and_says_so(agent: Agent) -> None:
+    """C-189, C-190: a pack without claims would read as if nothing were known."""
+    agent.note("Herons nest in the reeds. " + "They are grey and tall, and stand still for long. " * 26, title="Herons")
+    agent.note("Herons eat fish.", title="Food")
+    pack = agent.do("recall", query="where do herons nest in reeds?", budget_tokens=200)
+    [claim] = pack["claims"]
+    assert claim["text"].startswith("Herons nest in the reeds.")
+    assert (claim["truncated"], pack["partial"], pack["budget"]["dropped"]) == (True, True, 1)
+    assert pack["used_tokens"] <= 200
+    whole = agent.do("recall", query="where do herons nest in reeds?", budget_tokens=2000)
+    assert not any("truncated" in claim for claim in whole["claims"])
+
+
+def test_a_block_of_which_a_part_is_quoted_says_so(agent: Agent) -> None:
+    """C-235: the whole is read by its ref."""
+    agent.note("Herons nest in the reeds. " + "They are grey and tall, and stand still for long. " * 60, title="Herons")
+    [claim] = agent.claims("where do herons nest in reeds?")
+    assert claim["truncated"] is True
+    assert len(agent.read(claim["ref"])["text"]) > len(claim["text"])
+
+
 def test_conflicts_are_told_with_refs_and_cost_the_report_alone(agent: Agent) -> None:
     """C-118, C-190."""
     one = agent.note("The port of the API is 8080.", title="Port one")

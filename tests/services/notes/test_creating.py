@@ -160,6 +160,13 @@ def test_what_cannot_be_a_note_is_refused_with_what_to_do(
     assert desk.house.refs("token") == []
 
 
+def test_a_secret_in_a_long_note_is_found_by_its_line(desk: Desk) -> None:
+    """C-300: named, and never repeated."""
+    with pytest.raises(DolmenError) as refused:
+        desk.new("A line.\n" * 41 + f"The token is {SECRET}\n" + "More.\n" * 50)
+    assert refused.value.message == "The text holds a secret (GitHub token, line 42); it was not stored."
+
+
 def test_a_million_characters_are_one_note(desk: Desk) -> None:
     """C-239, B177: its last line is found."""
     begun = time.perf_counter()

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dolmen.domain.errors import DolmenError
+from dolmen.markdown import read_properties
 from dolmen.services.notes.editing import OPS, READS
 from dolmen.services.notes.marking import verify_claims
 from dolmen.services.reading import read
@@ -128,6 +129,15 @@ def test_a_property_is_set_and_removed(desk: Desk, ref: str) -> None:
     desk.edit(ref, "set_property", key="tags", value="#ops, web")
     assert desk.block(ref, "cookies").memory.tags == ("ops", "web")  # type: ignore[union-attr]  # it states something
     assert [c.text for c in desk.house.recall("cookies", tags=("web",)).claims] == ["We chose cookies.  "]
+
+
+@pytest.mark.parametrize("value", ["ops, web", "[ops, web]", '["ops", "web"]', "[#ops, '#web']", " [ 'ops' ,web ] "])
+def test_tags_are_taken_in_every_form_in_which_clients_write_a_list(desk: Desk, ref: str, value: str) -> None:
+    """B091, B140"""
+    desk.edit(ref, "set_property", key="tags", value=value)
+    assert desk.block(ref, "cookies").memory.tags == ("ops", "web")  # type: ignore[union-attr]  # it states something
+    desk.edit(ref, "set_property", key="owner", value=value)
+    assert read_properties(desk.read(ref).text).values["owner"] == value, "any other property is what was given"
 
 
 def test_broken_front_matter_is_not_written_over(desk: Desk) -> None:

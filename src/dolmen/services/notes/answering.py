@@ -31,6 +31,8 @@ _SURE = 0.5
 """The score that a claim needs where the question names something that nothing mentions."""
 _RANK = {"verified": 3, "accepted": 2, "unverified": 1, "stale": 0, "rejected": 0}
 _RELATED = 5
+_LEAST = 40
+"""Characters that are left of a claim that is cut down."""
 _PERSONS = ("cli", "web", "mirror")
 """Under which names persons write: at the command line, in the browser, and in files that are mirrored."""
 _VERSION = 12
@@ -62,6 +64,8 @@ class CheckedClaim:
     score: float
     related: tuple[str, ...] = ()
     """Addresses of notes that its note leads to, and of blocks that say the same."""
+    cut: bool = False
+    """The text is a part of it: the whole is read by its ref."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
         conflicts = work.conflicts(found.conflicts)
     budget = clamp(asked)
     packed = pack(claims, prices.claim, budget)
+    if claims and not packed.kept:
+        packed = pack([_squeezed(claims[0], prices, budget), *claims[1:]], prices.claim, budget)
     shown = {claim.ref for claim in packed.kept}
     kept = [each for each in conflicts if shown.intersection(each.refs)]
     gaps = _gaps(found)
@@ -128,6 +134,16 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
         partial=found.partial or dropped > 0,
         notes=(*(note for note in found.notes if note != UNSURE), *taken_as(asked, budget)),
     )
+
+
+def _squeezed(claim: CheckedClaim, prices: Prices, budget: int) -> CheckedClaim:
+    """The first claim cut down to the budget: an answer without claims would read as if nothing were known."""
+    cut = claim
+    if prices.claim(cut) > budget:
+        cut = replace(cut, related=())
+    while prices.claim(cut) > budget and len(cut.text) > _LEAST:
+        cut = replace(cut, text=cut.text[: len(cut.text) * 2 // 3], cut=True)
+    return cut
 
 
 def _order(claim: Claim, now: int, verification: bool) -> tuple[float, ...]:
@@ -201,6 +217,7 @@ class _Checking:
             freshness=round(freshness(memory.kind, self.tx.now - memory.updated_at), 2),
             score=claim.score,
             related=(*also, *related.get(memory.note, ()))[:_RELATED],
+            cut=claim.span is not None,
         )
 
     def _name(self, person: str) -> str:

@@ -12,7 +12,7 @@ from dolmen.domain.memory import REASON_LIMIT
 from dolmen.domain.note import address, checked_permalink, match
 from dolmen.domain.policy import Operation, Write
 from dolmen.domain.values import Actor
-from dolmen.markdown import Spliced, append, parse, prepend, replace_block, set_property
+from dolmen.markdown import Spliced, append, parse, prepend, read_properties, replace_block, set_property
 from dolmen.services import checking
 from dolmen.services.notes.drafting import Draft, document_of, draft_change
 from dolmen.services.notes.finding import Place, existing_note, locked, no_block
@@ -167,11 +167,22 @@ def rewritten(place: Place, source: str) -> Draft:
     return draft_change(place.note, ids, after, match(document.blocks, after.blocks))
 
 
+def _listed(value: str) -> list[str]:
+    """A list as clients write it in a text: `a, b`, or one of YAML or JSON in brackets (B091)."""
+    if value.lstrip().startswith("["):
+        found = read_properties(f"---\nlist: {value.strip()}\n---\n").values.get("list")
+        if isinstance(found, list):
+            return [str(each) for each in found]
+        value = value.strip().removeprefix("[").removesuffix("]")  # `[#ops]`, which YAML takes for a comment
+        return [each.strip().strip("\"'") for each in value.split(",")]
+    return value.split(",")
+
+
 def _set_property(place: Place, request: NoteEdit) -> Draft:
     document, ids = document_of(place.note)
     key, value = request.key or "", request.value
     if key in ("tags", "aliases") and isinstance(value, str):
-        value = [word for each in value.split(",") if (word := each.strip().lstrip("#").strip())]
+        value = [word for each in _listed(value) if (word := each.strip().lstrip("#").strip())]
     after = parse(set_property(place.note.source, key, value))
     draft = draft_change(place.note, ids, after, match(document.blocks, after.blocks))
     if key == "permalink" and isinstance(value, str):

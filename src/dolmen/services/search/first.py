@@ -49,6 +49,8 @@ class Result:
     """Per query token: passages in sight that have it."""
     ranges: tuple[Range, ...] = ()
     """The times that the question names: what is of them was lifted."""
+    passages: int = 0
+    """How many are in sight; 0 when nobody counted."""
 
     @property
     def searched(self) -> bool:
@@ -85,7 +87,7 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
             best[hit.memory] = (key, Found(hit.memory, r.id, score, hit.tokens, parts, r.weak, r.exact))
     found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
     legs = ("words",) if query.vector is None else ("words", "meaning")
-    return Result(tuple(found), memories, legs, query.notes, pool.frequencies, ranges)
+    return Result(tuple(found), memories, legs, query.notes, pool.frequencies, ranges, pool.total)
 
 
 def _without_times(tx: Tx, sight: Filter, query: Query, ranges: Sequence[Range]) -> Query:

@@ -32,6 +32,8 @@ class Candidates:
     """What stands beside them in their sessions; None where none has one."""
     frequencies: Mapping[str, int]
     """Per query token: passages in sight that have it."""
+    total: int
+    """Passages in sight."""
 
 
 def candidates(tx: Tx, sight: Filter, query: Query, limit: int) -> Candidates:
@@ -59,13 +61,13 @@ def candidates(tx: Tx, sight: Filter, query: Query, limit: int) -> Candidates:
     lexical = {id: lexical[id] for id in kept if id in lexical}
     setting = _setting(tx, sight, {id: hits[id].memory for id in kept})
     if query.vector is None or model is None:
-        return Candidates(hits, lexical, {}, None, setting, counts)
+        return Candidates(hits, lexical, {}, None, setting, counts, total)
     if missing := [id for id in lexical if id not in cosines]:
         cosines |= tx.index.cosines(sight.vault, model, query.vector, missing)
     mean, deviation = tx.index.background(sight, model, query.vector) or (None, None)
     by_chance = chance(query.tokens, total, counts)
     background = Background(mean, deviation, query.unrelated, total, by_chance)
-    return Candidates(hits, lexical, cosines, background, setting, counts)
+    return Candidates(hits, lexical, cosines, background, setting, counts, total)
 
 
 def _setting(tx: Tx, sight: Filter, owners: Mapping[int, str]) -> Setting[int] | None:

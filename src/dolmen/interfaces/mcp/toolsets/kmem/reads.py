@@ -82,6 +82,7 @@ def claim(value: CheckedClaim) -> Json:
         "freshness": value.freshness,
         "score": score(value.score),
         "related": [outward(ref) for ref in value.related],
+        **compact({"truncated": value.cut}),
     }
 
 
