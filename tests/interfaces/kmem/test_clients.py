@@ -175,6 +175,14 @@ def test_a_reading_connection_is_told_which_scope_a_writing_tool_needs(served: S
     assert served.post(rpc("tools/call", name=tool, arguments=WRITES[tool]), **modest).status_code == 200
 
 
+@pytest.mark.parametrize("written", [b"tools\\/call", b"\\u0074ools/call"])
+def test_a_call_is_known_however_its_name_is_written(served: Served, written: bytes) -> None:
+    """C-313, C-342: some languages write a slash with a backslash in JSON; it is the same text."""
+    key = {"authorization": f"Bearer {served.key(toolset='kmem', mode='read')}"}
+    body = json.dumps(rpc("tools/call", name="remember", arguments=WRITES["remember"])).encode()
+    assert served.post(body.replace(b"tools/call", written), **key).status_code == 403
+
+
 def test_the_challenge_names_where_to_sign_in_where_that_is_possible(serve: Serve) -> None:
     """C-313: a client that signed in is told that it widens its connection only through a new approval."""
     served = serve(public_url="https://memory.example.com")

@@ -63,7 +63,7 @@ def insufficient(base: str, path: str) -> Refusal:
 
 def _called(body: bytes) -> str | None:
     """The tool that a JSON-RPC request calls; None when it is none."""
-    if b"tools/call" not in body:
+    if b"tools/call" not in body and b"\\" not in body:  # some clients write it `tools\/call`
         return None
     try:
         message = json.loads(body)
