@@ -39,8 +39,9 @@ def _authorization(home: Path) -> tuple[list[str], bool]:
         for each in judged
     ]
     seen = authorization.inspect(home / "inspector")
-    lines += ["", f"Inspector {packages.version(packages.INSPECTOR)}, command line: {seen}"]
-    return lines, seen.startswith("signed in") and all(each.conforms for each in judged)
+    lines += ["", f"Inspector {packages.version(packages.INSPECTOR)}, command line", ""]
+    lines += ["| waits at | result |", "|---|---|", *(f"| {where} | {said} |" for where, said in seen.items())]
+    return lines, all(said.startswith("signed in") for said in seen.values()) and all(each.conforms for each in judged)
 
 
 def _inspector(home: Path) -> tuple[list[str], bool]:
