@@ -6,6 +6,7 @@ import http.client
 import json
 import logging
 import time
+from contextlib import closing
 
 import anyio
 import httpx2
@@ -309,6 +310,24 @@ def test_a_body_beyond_the_limit_is_refused(serve: Serve, declared: bool) -> Non
     assert answer.status_code == 413
     assert error(answer)["code"] == "too-large"
     assert served.post(LIST).status_code == 200
+
+
+def test_a_client_that_sends_all_before_it_reads_is_told_that_it_is_too_much(served: Served) -> None:
+    """C-342: most do, and would see nothing but a broken connection."""
+    host, port = served.base.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    with closing(connection):
+        connection.request("POST", "/mcp", b" " * 15_000_000, JSON)
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["error"]["code"]) == (413, "too-large")
+
+
+def test_a_client_that_asks_before_it_sends_is_answered_at_once(served: Served) -> None:
+    host, port = served.base.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    with closing(connection):
+        connection.request("POST", "/mcp", headers=JSON | {"Content-Length": "5000000", "Expect": "100-continue"})
+        assert connection.getresponse().status == 413
 
 
 def test_the_largest_batch_of_memories_fits(served: Served) -> None:

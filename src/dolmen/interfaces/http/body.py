@@ -15,6 +15,9 @@ from dolmen.interfaces.http.responses import Refusal, refusal, rpc_refusal
 from dolmen.interfaces.mcp.wire import without_half_pairs
 
 INVALID_REQUEST = -32600
+_HEARD_OUT = 4
+"""How many times the limit is read and dropped before a refusal: most clients send everything before they read, and
+would see a broken connection instead of the reason. What is larger still is hung up on."""
 
 
 class Body:
@@ -56,8 +59,10 @@ class Body:
             Refusal: `too-large`, or `invalid-argument` when it does not come in time.
         """
         limit = self.options.body_limit
-        length = Headers(scope=scope).get("content-length", "")
-        if length.isdecimal() and int(length) > limit:
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        asks_first = headers.get("expect", "").lower() == "100-continue"
+        if length.isdecimal() and int(length) > (limit if asks_first else _HEARD_OUT * limit):
             raise _too_large(limit)
         receive = patiently(receive, self.options)
         parts: list[bytes] = []
@@ -69,6 +74,8 @@ class Body:
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > limit:
+                parts.clear()
+            if size > _HEARD_OUT * limit or (size > limit and not message.get("more_body")):
                 raise _too_large(limit)
             if not message.get("more_body"):
                 return b"".join(parts)
