@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -275,6 +275,25 @@ def test_stale_memories_rank_lower(house: House) -> None:
     assert house.recall("rounding of totals", project=SHOP).claims[1].score == pytest.approx(
         0.05 * shown[0].score, rel=0.1
     )
+
+
+@pytest.mark.parametrize(("mark", "share"), [(changed, 0.6), (gone, 0.05)])
+def test_a_stale_memory_does_not_come_first_because_it_has_the_name_that_is_asked_for(
+    house: House, mark: Callable[[str, str], Check], share: float
+) -> None:
+    """C-154, B159: and it is not worth as much as what follows it."""
+    old = house.stored("`Cart.total2` in src/cart.py rounds totals up", project=SHOP)
+    new = house.stored("Totals of the cart are rounded down since the total is a Money", project=SHOP)
+    asked = "how does Cart.total2 round the totals of the cart?"
+    [first, _] = house.recall(asked, project=SHOP).claims
+    assert first.ref == old
+    symbol = ("src/cart.py", "Cart.total2")
+    anchor(house, FILE, symbol)
+    said(house, mark(*symbol))
+    claims = house.recall(asked, project=SHOP).claims
+    assert {claim.ref: claim.score for claim in claims}[old] == pytest.approx(share * first.score, rel=0.1)
+    assert [claim.score for claim in claims] == sorted((claim.score for claim in claims), reverse=True)
+    assert {claim.ref for claim in claims} == {old, new}
 
 
 def test_a_text_that_is_changed_is_read_anew_and_anchored_anew(house: House) -> None:

@@ -25,6 +25,11 @@ class Facts:
     importance: float = 0.5
     verified: bool = False
 
+    @property
+    def code_holds(self) -> bool:
+        """Whether nothing is known against it: what speaks of other code than there is comes first by no name in it."""
+        return not (self.code_gone or self.code_changed)
+
 
 def signals(score: float, facts: Facts, *, recent: bool = False) -> float:
     """The score after the signals that may multiply a fused score; still in (0, 1].

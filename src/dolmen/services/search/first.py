@@ -32,7 +32,7 @@ class Found:
     weak: bool = False
     """Neither leg is sure of it: near the question, perhaps no answer (B023)."""
     exact: bool = False
-    """It has the identifier that the question is about."""
+    """It has the identifier that the question is about, and is not stale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,11 @@ def search(tx: Tx, sight: Filter, query: Query, *, limit: int, explain: bool = F
             continue
         facts = facts_of(memory, sight.now)
         score = weighed(r.score, memory, facts, query, ranges)
-        key = (float(not r.exact), *order(score, facts))
+        exact = r.exact and facts.code_holds
+        key = (float(not exact), *order(score, facts))
         if hit.memory not in best or key < best[hit.memory][0]:
             parts = _parts(r, pool.lexical.get(r.id), pool.cosines.get(r.id)) if explain else {}
-            best[hit.memory] = (key, Found(hit.memory, r.id, score, hit.tokens, parts, r.weak, r.exact))
+            best[hit.memory] = (key, Found(hit.memory, r.id, score, hit.tokens, parts, r.weak, exact))
     found = [entry for _, entry in sorted(best.values(), key=lambda pair: pair[0])]
     legs = ("words",) if query.vector is None else ("words", "meaning")
     return Result(tuple(found), memories, legs, query.notes, pool.frequencies, ranges, pool.total)
