@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -63,14 +64,21 @@ class Site:
         return f"{self.base}/oauth/authorize?{urlencode(fields)}"
 
 
-@pytest.fixture
-def site(new_store: Callable[[str], str], cheap_passwords: None) -> Iterator[Site]:
+@contextmanager
+def standing(database: str) -> Iterator[Site]:
+    """A server that knows the address at which it is reached."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     options = HttpOptions(public_url=f"http://127.0.0.1:{port}")
-    with serving(new_store("sqlite"), options, port, embedder="none") as served:
+    with serving(database, options, port, embedder="none") as served:
         yield Site(served)
+
+
+@pytest.fixture
+def site(new_store: Callable[[str], str], cheap_passwords: None) -> Iterator[Site]:
+    with standing(new_store("sqlite")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -44,11 +44,13 @@ class Kept:
 
 @dataclass
 class Hosted:
-    """Connects to `url`, returns to `back`; `registered` is an id that it has already."""
+    """Connects to `url`, returns to `back`; `registered` is an id that it has already, `document` the address of what
+    it says of itself."""
 
     url: str
     back: str
     registered: str = ""
+    document: str = ""
     tls: ssl.SSLContext | None = None
     kept: Kept = field(default_factory=Kept)
     tools: list[str] = field(default_factory=list)
@@ -87,7 +89,9 @@ class Hosted:
 
     async def _connect(self) -> None:
         metadata = OAuthClientMetadata.model_validate({"client_name": "Hosted", "redirect_uris": [self.back]})
-        signing_in = OAuthClientProvider(self.url, metadata, self.kept, self._send, self._come_back)
+        signing_in = OAuthClientProvider(
+            self.url, metadata, self.kept, self._send, self._come_back, client_metadata_url=self.document or None
+        )
         async with (
             httpx2.AsyncClient(auth=signing_in, verify=self.tls or True, timeout=WAIT) as http,
             Client(streamable_http_client(self.url, http_client=http)) as client,

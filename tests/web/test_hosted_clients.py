@@ -3,11 +3,17 @@ a person, and a real browser between them."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page
 
+from dolmen.interfaces.http.oauth import routes
 from dolmen.services.accounts import keys
-from tests.web.conftest import Site
+from tests.interfaces.http.test_oauth_fetching import DOCUMENT, Authority, fetcher, serving
+from tests.web.conftest import Site, standing
 from tests.web.hosted import Hosted, allow
 from tests.web.test_sign_in import enter
 
@@ -42,3 +48,48 @@ def test_a_client_signs_in_and_sees_its_tools(site: Site, page: Page, back: str,
     assert client.kept.tokens.scope == "read suggest"
     [connection] = keys(site.served.rt, site.served.owner())
     assert (connection.agent, connection.mode) == ("hosted", "suggest")
+
+
+@pytest.mark.usefixtures("cheap_passwords")
+def test_a_client_that_is_known_by_its_document_signs_in_and_registers_nothing(
+    new_store: Callable[[str], str], page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """draft-ietf-oauth-client-id-metadata-document: the page says where the document is; the address is the client's id."""
+    back = "http://127.0.0.1:33421/callback"
+    said = {
+        "client_id": DOCUMENT,
+        "client_name": "Editor",
+        "redirect_uris": ["http://127.0.0.1/callback"],
+        "token_endpoint_auth_method": "none",
+    }
+    answer = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + json.dumps(said).encode()
+    )
+    authority = Authority(tmp_path)
+    with serving(authority, answer) as (port, heard):
+        monkeypatch.setattr(routes, "Fetcher", lambda: fetcher(authority, port))
+        with standing(new_store("sqlite")) as site:
+            enter(site, page)
+            with Hosted(f"{site.base}/mcp", back, document=DOCUMENT) as client:
+                address = client.address()
+                page.goto(address)
+                page.get_by_role("heading", name="Let Editor in?").wait_for()
+                assert DOCUMENT in page.inner_text("main")
+                location, _, _ = allow(page, address)
+                assert "recall" in client.returned(location)
+            assert len(heard) == 1
+            assert client.kept.client is not None
+            assert client.kept.client.client_id == DOCUMENT
+            [connection] = keys(site.served.rt, site.served.owner())
+            assert connection.agent == "editor"
+
+
+@pytest.mark.parametrize(("path", "tool"), [("/mcp/openai", "search"), ("/mcp/kenfold", "get_context")])
+def test_a_client_of_another_set_of_tools_signs_in_at_its_path(site: Site, page: Page, path: str, tool: str) -> None:
+    """RFC 9728 §3.1, RFC 8707: the resource is that path, and the page proposes those tools."""
+    enter(site, page)
+    with Hosted(f"{site.base}{path}", "http://localhost:33422/callback") as client:
+        location, _, _ = allow(page, client.address())
+        assert tool in client.returned(location)
+    [connection] = keys(site.served.rt, site.served.owner())
+    assert f"/mcp/{connection.toolset}" == path
