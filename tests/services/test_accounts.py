@@ -95,6 +95,20 @@ def test_revocation_counts_at_the_next_call(house: House) -> None:
     assert refused(house, secret).code == "unauthorized"
 
 
+def test_a_key_that_is_revoked_while_it_is_looked_at_is_not_remembered(house: House) -> None:
+    connection, secret = accounts.create_key(house.rt, house.owner, agent="a")
+
+    class Meanwhile(JournalBuffer):
+        def used(self, vault: str, connection: str, at: int) -> None:
+            accounts.revoke(rt, house.owner, connection)
+
+    rt = replace(house.rt, journal=Meanwhile(house.rt.store))
+    assert accounts.authenticate(rt, secret).connection == connection.id  # it held when it was looked at
+    with pytest.raises(DolmenError) as caught:
+        accounts.authenticate(rt, secret)
+    assert caught.value.code == "unauthorized"
+
+
 def test_revoking_again_changes_nothing_and_an_unknown_key_is_not_found(house: House) -> None:
     connection, _ = accounts.create_key(house.rt, house.owner, agent="a")
     first = accounts.revoke(house.rt, house.owner, connection.id)
@@ -112,7 +126,7 @@ def test_another_process_notices_a_revocation_within_a_second(house: House) -> N
     hashed = hashlib.sha256(secret.encode()).hexdigest()
     assert other.keys.get(hashed, 0) == actor
     # what the cache holds is forgotten a second later
-    other.keys.put(hashed, actor, 0)
+    other.keys.put(hashed, actor, 0, other.keys.turn)
     assert other.keys.get(hashed, 999_999) == actor
     assert other.keys.get(hashed, 1_000_000) is None
     with pytest.raises(DolmenError):

@@ -243,6 +243,7 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
     moment = time.monotonic_ns() // 1000
     if (known := rt.keys.get(kept_under, moment)) is not None:
         return known
+    turn = rt.keys.turn
     with rt.store.read() as tx:
         connection = tx.accounts.by_secret(kept_under)
         now = tx.now
@@ -261,7 +262,7 @@ def authenticate(rt: Runtime, secret: str) -> Actor:
         rt.journal.used(connection.vault, connection.id, now)
     actor = actor_of(connection)
     if connection.expires_at is None or connection.expires_at - now > MINUTE:
-        rt.keys.put(kept_under, actor, moment)
+        rt.keys.put(kept_under, actor, moment, turn)
     return actor
 
 

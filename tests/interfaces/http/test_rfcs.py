@@ -88,6 +88,12 @@ def _unsaid(desk: Desk) -> httpx2.Response:
     return desk.post("/oauth/token", data=form)
 
 
+def _by_assertion(desk: Desk, assertion: str) -> httpx2.Response:
+    form = {"client_assertion_type": TYPE, "client_assertion": assertion, "code": desk.code(), "redirect_uri": BACK}
+    form |= {"grant_type": "authorization_code", "code_verifier": VERIFIER}
+    return desk.post("/oauth/token", data=form)
+
+
 def _raw(desk: Desk, body: str) -> httpx2.Response:
     headers = {"content-type": "application/x-www-form-urlencoded"}
     return desk.post(f"/oauth/token?client_id={desk.client}", content=body.encode(), headers=headers)
@@ -211,6 +217,11 @@ TOKENS: list[Row] = [
     ("§3.2 no parameter comes twice", lambda d: is_(_raw(d, "grant_type=a&grant_type=b"), 400, "invalid_request")),
     ("§2.3.1 credentials in the address do not count", lambda d: is_(_raw(d, "grant_type=refresh_token"), 400)),
     ("§2.3.1 a password in a header is answered in its scheme", _basic),
+    (
+        "RFC 7521 §4.2 an assertion names its client, too",
+        lambda d: is_(_by_assertion(d, jwt.encode({"alg": "ES256"}, {"sub": d.client}, KEY)), 200),
+    ),
+    ("RFC 7521 §4.2 what is none names nobody", lambda d: is_(_by_assertion(d, "x.y.z"), 400, "invalid_request")),
     ("§5.1 the answer names its type", lambda d: d.tokens["token_type"].lower() == "bearer"),
     ("§5.1 and its end", lambda d: d.tokens["expires_in"] == 3600),
     ("§3.3 and the scope, as it is not what was asked for", lambda d: d.tokens["scope"] == "read suggest"),

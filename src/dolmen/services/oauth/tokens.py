@@ -135,6 +135,7 @@ def authenticate(rt: Runtime, secret: str, resource: str) -> Actor:
     moment = time.monotonic_ns() // 1000
     if (known := rt.keys.get(kept_under, moment)) is not None:
         return known
+    turn = rt.keys.turn
     with rt.store.read() as tx:
         found = tx.oauth.token("access", hashed(secret))
         now = tx.now
@@ -149,7 +150,7 @@ def authenticate(rt: Runtime, secret: str, resource: str) -> Actor:
         rt.journal.used(connection.vault, connection.id, now)
     actor = actor_of(connection)
     if ends - now > MINUTE:
-        rt.keys.put(kept_under, actor, moment)
+        rt.keys.put(kept_under, actor, moment, turn)
     return actor
 
 

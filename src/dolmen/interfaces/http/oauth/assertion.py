@@ -74,6 +74,20 @@ class Assertions:
             return True
 
 
+def claimed(form: Mapping[str, str]) -> str:
+    """Whom an assertion is said to be of, where the request does not name its client besides (RFC 7521 §4.2). Nothing
+    is proved by that: `check` still asks for a signature with a key of that client."""
+    import jwt
+
+    if form.get("client_assertion_type") != TYPE or len(form.get("client_assertion", "")) > LIMIT:
+        return ""
+    try:
+        said = jwt.decode(form.get("client_assertion", ""), options={"verify_signature": False}).get("sub")
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        return ""
+    return said if isinstance(said, str) else ""
+
+
 def _verified(assertion: str, keys: Mapping[str, Any]) -> dict[str, Any]:
     """What the assertion claims, signed with one of the keys. Its times and its audience are judged by the caller."""
     import jwt

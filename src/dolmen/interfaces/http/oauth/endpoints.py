@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.oauth import DEVICE_GRANT, DEVICE_LIFE, INTERVAL, Client, OAuthCode, OAuthError, Resources
 from dolmen.domain.values import SECOND
-from dolmen.interfaces.http.oauth.assertion import Assertions
+from dolmen.interfaces.http.oauth.assertion import Assertions, claimed
 from dolmen.interfaces.http.oauth.fetching import json_object
 from dolmen.interfaces.http.oauth.known import KnownClients
 from dolmen.interfaces.http.oauth.metadata import authorization_server, protected_resource
@@ -214,4 +214,4 @@ def _public(request: Request, form: dict[str, str]) -> str:
     """The id of a client. One that also sends a password has been set up for something that is not here."""
     if request.headers.get("authorization", "").lower().startswith("basic ") or form.get("client_secret"):
         raise OAuthError("invalid_client", "Clients here have no secret; send client_id alone, with PKCE.")
-    return form.get("client_id", "")
+    return form.get("client_id", "") or claimed(form)
