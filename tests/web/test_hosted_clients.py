@@ -54,7 +54,7 @@ def test_a_client_signs_in_and_sees_its_tools(site: Site, page: Page, back: str,
 def test_a_client_that_is_known_by_its_document_signs_in_and_registers_nothing(
     new_store: Callable[[str], str], page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """draft-ietf-oauth-client-id-metadata-document: the page says where the document is; the address is the client's id."""
+    """draft-ietf-oauth-client-id-metadata-document: the page says where the document is, whose address is the id."""
     back = "http://127.0.0.1:33421/callback"
     said = {
         "client_id": DOCUMENT,
