@@ -21,8 +21,8 @@ from dolmen.interfaces.clients.targets import Hooks, Rules, Server, Target
 RULES = """\
 ## Shared memory (Dolmen)
 
-- At the start of a task, unless the session already shows a `<dolmen-memory>` block: call `context` (`get_context` where there
-  is none) with the task and this repository's git remote URL as `project`.
+- At the start of a task, unless the session already shows a `<dolmen-memory>` block: call `context` (`get_context` if
+  there is none) with the task and this repository's git remote URL as `project`.
 - Before deciding, explaining or fixing something that may have come up before: `recall`, with the same `project`.
 - When something is worth keeping (a decision and why, a convention, what fixed an error): `remember`, one statement
   each, in its own words. Never a secret. Set `supersedes` when it replaces an older memory.
