@@ -290,6 +290,13 @@ def test_the_page_names_the_client_and_where_the_answer_goes(town: Town) -> None
     assert 'value="deny"' in page.text
     known = town.get(town.request(town.register()))
     assert "returns known" in known.text
+    for host in ("www.cursor.com", "vscode.dev", "insiders.vscode.dev"):
+        back = f"https://{host}/redirect"
+        client = town.register(redirect_uris=[back])
+        assert "returns known" in town.get(town.request(client, redirect_uri=back)).text
+        alike = f"https://{host}.evil.example/redirect"
+        client = town.register(redirect_uris=[alike])
+        assert "returns unknown" in town.get(town.request(client, redirect_uri=alike)).text
     local = town.register(redirect_uris=["http://127.0.0.1/cb"])
     assert "returns local" in town.get(town.request(local, redirect_uri="http://127.0.0.1:5/cb")).text
 

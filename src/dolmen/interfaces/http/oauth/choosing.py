@@ -26,8 +26,11 @@ from dolmen.services.policy import VaultPolicy, policy_of
 from dolmen.services.vaults import own_vaults
 
 KNOWN_HOSTS = frozenset(
-    {"claude.ai", "claude.com", "chatgpt.com", "chat.openai.com", "gemini.google.com", "vscode.dev"}
-)
+    {
+        "claude.ai", "claude.com", "chatgpt.com", "chat.openai.com", "gemini.google.com",
+        "vscode.dev", "insiders.vscode.dev", "cursor.com", "www.cursor.com",
+    }
+)  # fmt: skip
 """Hosts of products that people know; any other one is marked (C-310)."""
 _MODES: tuple[Mode, ...] = ("read", "suggest", "write")
 DAYS = 30
