@@ -28,6 +28,20 @@ def test_a_form_that_does_not_come_holds_no_connection(serve: Serve, path: str) 
         assert line.recv(65_536).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/register", "/sign-in"])
+def test_who_goes_away_in_the_middle_makes_no_failure_of_ours(
+    serve: Serve, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    """A stranger could fill the log with them, and nobody would look at a real one."""
+    caplog.set_level(logging.INFO)
+    served = serve(public_url=BASE)
+    there = urlsplit(served.base)
+    with socket.create_connection((there.hostname or "", there.port or 0), timeout=15) as line:
+        line.sendall(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\na=".encode())
+    assert within(5, lambda: any(path in record.getMessage() for record in caplog.records))
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
 def test_a_link_stands_in_no_log(town: Town, caplog: pytest.LogCaptureFixture) -> None:
     """Whoever reads it there could choose the owner's password."""
     caplog.set_level(logging.INFO)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -47,6 +48,8 @@ class Log:
 
         try:
             await self.app(scope, receive, watch)
+        except ClientDisconnect:
+            pass  # it went away in the middle of what it sent: nothing of ours failed, and nobody is there to be told
         except Exception:
             error = internal(f"{scope['method']} {_shown(scope['path'])}")
             if status:
