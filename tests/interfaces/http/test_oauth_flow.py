@@ -180,6 +180,8 @@ def test_without_a_public_address_nobody_signs_in(serve: Serve) -> None:
     served = serve()
     for path in ("/.well-known/oauth-authorization-server", "/oauth/authorize", "/sign-in"):
         assert served.http.get(served.base + path).status_code == 404
+    nothing = served.http.get(served.base).json()["error"]
+    assert "DOLMEN_PUBLIC_URL" in nothing["fix"]  # who looks for a page learns what makes there be one
 
 
 # ------------------------------------------------------------------------------------------------------------ the flow

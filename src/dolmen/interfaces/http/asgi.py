@@ -239,6 +239,6 @@ async def _nothing_here(request: Request) -> Response:
     error = DolmenError(
         "not-found",
         "There is nothing here.",
-        "MCP is at /mcp, plain HTTP at /quick; see also /health.",
+        "MCP is at /mcp, plain HTTP at /quick, pages for people at / once DOLMEN_PUBLIC_URL is set; see also /health.",
     )
     return refusal(error, request.url.path)
