@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -15,8 +17,10 @@ from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.quotas import standing
 from dolmen.interfaces.http.responses import Refusal
 from dolmen.interfaces.mcp.registry import face
-from dolmen.services.bounds import limit_key
+from dolmen.services import accounts
+from dolmen.services.bounds import Used, limit_key
 from dolmen.services.policy import set_policy
+from dolmen.services.runtime import Runtime
 from tests.interfaces.conftest import Serve, Served, rpc
 
 LIST = rpc("tools/list")
@@ -261,6 +265,35 @@ def test_a_connection_that_used_up_its_day_waits_for_midnight(serve: Serve, monk
     assert "3 calls today" in refused.json()["error"]["message"]
     limit_key(other.rt, other.owner(), connection(other, key), Bounds(per_day=4))
     assert other.post(LIST, **bearer(key)).status_code == 200
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_many_calls_at_once_are_no_more_than_a_day_has(
+    serve: Serve, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C-339: also where the store takes its time to count."""
+    served = serve(engine, auth="keys")
+    actor = accounts.authenticate(served.rt, served.key(bounds=Bounds(per_day=3)))
+    together, counting, real = threading.Barrier(12), threading.Barrier(2), quotas.used
+
+    def slow(rt: Runtime, actor: Actor) -> Used:
+        with suppress(threading.BrokenBarrierError):
+            counting.wait(0.5)  # for a second one that counts at the same time, where there is one
+        return real(rt, actor)
+
+    monkeypatch.setattr(quotas, "used", slow)
+    one = quotas.Quotas(served.rt)
+
+    def ask_once(_: int) -> bool:
+        together.wait(20)
+        try:
+            one.admit(actor)
+        except Refusal:
+            return False
+        return True
+
+    with ThreadPoolExecutor(12) as pool:
+        assert sum(pool.map(ask_once, range(12))) == 3
 
 
 def test_a_connections_own_policy_stands_above_the_vaults_but_not_above_the_switch(serve: Serve) -> None:

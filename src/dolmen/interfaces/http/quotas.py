@@ -20,6 +20,9 @@ DEFAULT = Bounds(per_minute=600, per_hour=0, per_day=0, at_once=32, memories=0)
 KEPT_FOR = 10.0
 """Seconds that what was counted in the store is believed (C-338)."""
 
+_TURNS = 16
+"""Connections that are counted at the same time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -56,6 +59,7 @@ class Quotas:
         self._rt = rt
         self._lock = threading.Lock()
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
+        self._turns = [threading.Lock() for _ in range(_TURNS)]
 
     def admit(self, actor: Actor) -> Mapping[str, str]:
         """The headers that an answer to the connection has.
@@ -66,8 +70,8 @@ class Quotas:
         bounds = actor.bounds
         if not (bounds.per_day or bounds.memories):
             return {}
-        seen = self._look(actor)
-        if bounds.per_day and seen.used.calls + seen.since > bounds.per_day:
+        seen, since = self._look(actor)
+        if bounds.per_day and seen.used.calls + since > bounds.per_day:
             seconds = seen.used.seconds_left
             raise refused(
                 f"More than {bounds.per_day} calls today.",
@@ -76,7 +80,13 @@ class Quotas:
             )
         return _headers(actor, seen.used) if bounds.memories else {}
 
-    def _look(self, actor: Actor) -> _Seen:
+    def _look(self, actor: Actor) -> tuple[_Seen, int]:
+        # One after the other: many at once would each count in the store, and none would count the others.
+        with self._turns[hash(actor.connection) % _TURNS]:
+            return self._counted(actor)
+
+    def _counted(self, actor: Actor) -> tuple[_Seen, int]:
+        """What was counted, and how many requests came since, this one too."""
         now = time.monotonic()
         with self._lock:
             seen = self._seen.get(actor.connection)
@@ -88,7 +98,7 @@ class Quotas:
             self._seen.move_to_end(actor.connection)
             if len(self._seen) > MOST:
                 self._seen.popitem(last=False)
-        return seen
+            return seen, seen.since
 
 
 def _headers(actor: Actor, used: Used) -> dict[str, str]:
