@@ -40,6 +40,7 @@ def claim_of(
         links=links.get(memory.id, ()),
         source=memory.source if "sources" in request.include else "",
         weak=found.weak,
+        exact=found.exact,
         neighbors=_neighbors(tx, memory) if "neighbors" in request.include else (),
         explain=found.parts if "explain" in request.include else None,
         code=become(tx, memory),

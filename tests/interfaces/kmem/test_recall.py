@@ -110,6 +110,15 @@ def test_what_is_fresher_ranks_higher_where_the_words_are_the_same(agent: Agent)
     assert found.index("old-convention") < found.index("old-state")
 
 
+def test_what_has_the_identifier_that_was_asked_for_comes_first(knowing: Agent) -> None:
+    """C-176: also where others are nearer to the question by all that it says besides."""
+    knowing.note("Bought at the market: apples, pears, plums, two loaves, cheese. KUBE-7.", title="Other words")
+    for day in ("Monday", "Tuesday", "Friday"):
+        knowing.note(f"The release of the cluster is held back by a broken upgrade test since {day}.", title=day)
+    found = knowing.claims("why is the release of the cluster held back since Monday, is it KUBE-7?")
+    assert [claim["note"] for claim in found][:2] == ["other-words", "monday"]
+
+
 def test_types_restrict_the_answer_and_note_is_everything_else(agent: Agent) -> None:
     """C-72."""
     for kind, lake in LAKES.items():

@@ -147,14 +147,15 @@ def _squeezed(claim: CheckedClaim, prices: Prices, budget: int) -> CheckedClaim:
 
 
 def _order(claim: Claim, now: int, verification: bool) -> tuple[float, ...]:
-    """Best first. Of those that answer nearly as well, what somebody checked comes first where marks count (C-145);
-    what can rather be expected to hold still is lifted a little (C-176)."""
+    """Best first, before all others what has the identifier that was asked for. Of those that answer nearly as well,
+    what somebody checked comes first where marks count (C-145); what can rather be expected to hold still is lifted a
+    little (C-176)."""
     memory = claim.memory
     fresh = 1.0 if memory is None else freshness(memory.kind, now - memory.updated_at)
     lifted = claim.score + _LIFT * round(fresh, 1)
     checked = _RANK.get(claim.verification, 2) if verification else 0
     band = lifted // _BAND if verification else 0
-    return (-band, -checked, -round(lifted, 4), -claim.created_at)
+    return (not claim.exact, -band, -checked, -round(lifted, 4), -claim.created_at)
 
 
 def _gaps(found: Pack) -> tuple[str, ...]:

@@ -58,6 +58,8 @@ class Claim:
     updated_at: int
     weak: bool = False
     """Near the question, but neither words nor meaning are sure of it (B023)."""
+    exact: bool = False
+    """It has the identifier that the question is about."""
     title: str = ""
     tags: tuple[str, ...] = ()
     span: tuple[int, int] | None = None
