@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Barrier
 from typing import Literal
 
 import pytest
@@ -257,6 +258,29 @@ def test_a_vault_keeps_its_owner(house: House) -> None:
     with pytest.raises(DolmenError) as error:
         remove(house.rt, house.owner, "owner")
     assert code_of(error) == "conflict"
+
+
+def test_who_signs_in_while_the_password_changes_is_signed_out_with_the_others(house: House) -> None:
+    current, here = PASSWORD, at_browser(house.rt, owner_enters(house))
+    assert here is not None
+    for number in range(5):
+        old, current, together = current, f"{PASSWORD} {number}", Barrier(4)
+
+        def enter(address: str, old: str = old, together: Barrier = together) -> None:
+            together.wait(20)
+            with suppress(DolmenError):
+                sign_in(house.rt, "ada", old, Visitor(address))
+
+        def change(old: str = old, new: str = current, together: Barrier = together) -> None:
+            together.wait(20)
+            own_account.change_password(house.rt, here, old, new, Visitor(HERE))
+
+        with ThreadPoolExecutor(4) as pool:
+            running = [pool.submit(enter, f"192.0.2.{n}") for n in range(3)]
+            for each in (pool.submit(change), *running):
+                each.result()
+        assert [browser.here for browser in own_account.account(house.rt, here).browsers] == [True]
+        house.clock.advance(LOCKED_FOR)
 
 
 def test_what_is_kept_of_a_password_tells_it_to_nobody() -> None:

@@ -110,6 +110,7 @@ def change_password(rt: Runtime, here: SignedIn, old: str, new: str, visitor: Vi
     prove(rt, here, old, visitor)
     kept = passwords.hash_of(new)
     with rt.store.write() as tx:
+        tx.people.hold(here.person.vault, here.person.id)
         tx.people.set_secret(here.person.vault, here.person.id, "password", kept, tx.now)
         tx.people.close_all(here.person.vault, here.person.id, but=here.session)
         audit(tx, here.actor, "person:password", here.person.id)

@@ -174,6 +174,7 @@ def choose_password(rt: Runtime, secret: str, login: str, password: str, visitor
         holder = tx.people.by_login(login)
         if holder is not None and (holder.vault, holder.id) != (person.vault, person.id):
             raise DolmenError("conflict", "Somebody else signs in with that name.", "Choose another login.")
+        tx.people.hold(person.vault, person.id)
         tx.people.change(person.vault, person.id, login=login)
         tx.people.set_secret(person.vault, person.id, "password", kept, tx.now)
         tx.people.close_all(person.vault, person.id)
@@ -197,6 +198,7 @@ def sign_in(rt: Runtime, login: str, password: str, visitor: Visitor) -> Entry:
     right = passwords.fits(password, kept)  # outside the transaction: it takes a while on purpose
     if right and person is not None:
         with rt.store.write() as tx:
+            tx.people.hold(person.vault, person.id)  # a password that is changed meanwhile signs nobody in any more
             if tx.people.by_login(login) == person and tx.people.secret(person.vault, person.id, "password") == kept:
                 return let_in(tx, person, visitor)
     raise refused(

@@ -96,6 +96,7 @@ def confirm(rt: Runtime, here: SignedIn, code: str) -> list[str]:
     """
     person = here.person
     with rt.store.write() as tx:
+        tx.people.hold(person.vault, person.id)
         require_fresh(tx, here)
         _require_off(tx, person)
         secret = _waiting(tx, here)

@@ -73,6 +73,10 @@ class People(Protocol):
         """They sign in no more, and their connections open nothing; what they wrote stays theirs. Their secrets,
         browsers and links are gone. False when they were removed before."""
 
+    def hold(self, vault: str, id: str) -> None:
+        """Until the transaction ends, no other one passes here for the same person; what is read of them from now on is
+        their newest state."""
+
     def secret(self, vault: str, id: str, kind: SecretKind) -> str | None: ...
 
     def set_secret(self, vault: str, id: str, kind: SecretKind, data: str, at: int) -> None: ...

@@ -13,6 +13,10 @@ SELECT vault_id, id, name, role, created_at, removed_at, login FROM person WHERE
 -- Another name or login.
 UPDATE person SET name = COALESCE(:name, name), login = COALESCE(:login, login) WHERE vault_id = :vault AND id = :id;
 
+-- name: hold
+-- Changes nothing and holds the row until the transaction ends, on either engine.
+UPDATE person SET created_at = created_at WHERE vault_id = :vault AND id = :id;
+
 -- name: remove
 -- They are here no more.
 UPDATE person SET removed_at = :at, login = NULL WHERE vault_id = :vault AND id = :id AND removed_at IS NULL;

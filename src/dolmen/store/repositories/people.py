@@ -63,6 +63,9 @@ class PeopleRepository:
         return True
 
     # -------------------------------------------------------------------------------------------------------- secrets
+    def hold(self, vault: str, id: str) -> None:
+        self._session.run(self._sql["hold"], {"vault": vault, "id": id})
+
     def secret(self, vault: str, id: str, kind: SecretKind) -> str | None:
         row = self._session.one(self._sql["secret"], {"vault": vault, "id": id, "kind": kind})
         return None if row is None else str(row[0])
