@@ -8,7 +8,7 @@ from dolmen.services.context import context
 from dolmen.services.edit import edit, link, verify
 from dolmen.services.forget import forget
 from dolmen.services.reading import browse, read
-from dolmen.services.requests import Browse, ContextRequest, Edit, Forget, Handoff
+from dolmen.services.requests import Browse, ContextRequest, Edit, Forget, ForgetMode, Handoff
 from dolmen.services.sessions import handoff, resume
 from tests.services.conftest import House
 
@@ -48,6 +48,24 @@ def test_a_proposed_successor_leaves_the_old_memory_until_it_is_approved(house: 
     [item] = review.pending(house.rt, house.owner)
     review.apply(house.rt, house.owner, item.id)
     assert house.refs("port") == [new.ref]
+
+
+@pytest.mark.parametrize("mode", ["soft", "invalidate"])
+def test_nobody_is_asked_about_a_proposal_that_was_forgotten(house: House, mode: ForgetMode) -> None:
+    """C-124, C-136: and who restores it asks again, for all that was asked."""
+    old = house.stored("Answers are in English.")
+    ref = house.remember("Answer in Korean.", kind="preference", supersedes=(old,)).ref
+    assert ref is not None
+    [asked] = review.pending(house.rt, house.owner)
+    forget(house.rt, house.agent, Forget(ref=ref, mode=mode))
+    assert review.pending(house.rt, house.owner) == []
+    assert review.one(house.rt, house.owner, asked.id).status == "withdrawn"
+    edit(house.rt, house.agent, Edit(ref, "restore", version=1))
+    [again] = review.pending(house.rt, house.owner)
+    assert (again.ref, again.stale) == (ref, False)
+    review.apply(house.rt, house.owner, again.id)
+    assert read(house.rt, house.owner, ref).memory.status == "active"
+    assert read(house.rt, house.owner, old).memory.status == "superseded"
 
 
 def test_every_write_of_a_suggesting_connection_waits_and_can_be_applied(house: House) -> None:

@@ -26,7 +26,7 @@ from dolmen.services.bounds import require_room
 from dolmen.services.code.following import renew
 from dolmen.services.indexing import NOTHING, Embedded, embed
 from dolmen.services.recording import audit, queue, reason_text, refuse_secrets, revise, sha, strings
-from dolmen.services.remember import store_one
+from dolmen.services.remember import store_one, supersede
 from dolmen.services.requests import Edit, Edited, EditOp, Linked, NewMemory, Outcome, Verified
 from dolmen.services.runtime import Runtime
 from dolmen.services.scoping import existing, ref_id, refuse_block
@@ -132,6 +132,7 @@ def restore_in(tx: Tx, actor: Actor, memory: Memory, version: int | None, reason
         now = {"trust": memory.trust, "verification": memory.verification, "verified_by": memory.verified_by}
         keep |= now | _standing(actor, memory, changed)
     waits = target.status == "proposed" and not _waiting(tx, memory)
+    replaced = _to_replace(tx, memory) if waits else []
     if waits and (actor.human or memory.status == "active"):
         waits, keep["status"] = False, "active"
         if actor.human:
@@ -142,15 +143,26 @@ def restore_in(tx: Tx, actor: Actor, memory: Memory, version: int | None, reason
     audit(tx, actor, "edit:restore", memory.id)
     done = Edited("updated", after.id, after.version, sha(after), memory=after)
     if not waits:
+        for old in replaced if actor.human else []:
+            supersede(tx, actor, old, after.id)
         return done
     because = "kind" if after.kind == "preference" else "mode"
-    proposal = queue(tx, actor, "remember", because, after, {"supersedes": []}, reason)
+    payload = {"supersedes": [old.id for old in replaced]}
+    proposal = queue(tx, actor, "remember", because, after, payload, reason, targets=replaced)
     return replace(done, proposal=proposal.id, because=because)
 
 
 def _waiting(tx: Tx, memory: Memory) -> bool:
     proposals = tx.proposals.for_memory(memory.vault, memory.id)
     return any(p.status == "pending" and p.op in ("remember", "handoff") for p in proposals)
+
+
+def _to_replace(tx: Tx, memory: Memory) -> list[Memory]:
+    """What is still active of that which the memory was to replace when its proposal was withdrawn with it."""
+    proposals = tx.proposals.for_memory(memory.vault, memory.id)
+    withdrawn = [p for p in proposals if p.status == "withdrawn" and p.op == "remember"]
+    ids = list(withdrawn[-1].payload.get("supersedes", ())) if withdrawn else []
+    return [old for old in tx.memories.many(memory.vault, ids).values() if old.status == "active"]
 
 
 _RESTORED = (

@@ -118,12 +118,24 @@ def forget_in(
         removing.remove_blocks(tx, actor, [m for m in memories if m.note and m.status != "deleted"], reason)
         memories = [m for m in memories if not m.note]
     for memory in memories:
+        if mode != "purge" and memory.status == "proposed":
+            _withdraw(tx, actor, memory)
         if mode == "soft":
             revise(tx, actor, memory, "forget", reason, status="deleted", attrs=_first(memory, actor, reason))
         elif mode == "invalidate":
             revise(tx, actor, memory, "invalidate", reason, status="superseded", attrs=_first(memory, actor, reason))
     # The audit of a purge names the ids and the number, never what was said.
     audit(tx, actor, f"forget:{mode}", ",".join(m.id for m in memories)[:400])
+
+
+def _withdraw(tx: Tx, actor: Actor, memory: Memory) -> None:
+    """Nobody has to decide any more whether what was forgotten is stored; who restores it asks for that anew."""
+    for each in tx.proposals.for_memory(actor.vault, memory.id):
+        if each.status == "pending" and each.op in ("remember", "handoff"):
+            tx.proposals.decide(
+                actor.vault, each.id, "withdrawn", tx.now, actor.person or actor.agent, "the memory was forgotten"
+            )
+            audit(tx, actor, "review:withdrawn", each.id)
 
 
 def _drawn_from(tx: Tx, actor: Actor, memories: Sequence[Memory]) -> list[Memory]:
