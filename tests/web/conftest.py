@@ -36,6 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:  # of the whole run
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.slow)
+    # The browser keeps an event loop running in this thread until the end, and no other one starts beside it.
+    items.sort(key=lambda item: item.path.is_relative_to(Path(__file__).parent))
 
 
 @dataclass
