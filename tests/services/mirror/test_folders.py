@@ -276,6 +276,19 @@ def test_a_fresh_clone_has_the_same_notes_elsewhere(pair: Pair, elsewhere: Pair,
     assert {id: elsewhere.note(id).note.blocks for id in elsewhere.sources()} == blocks
 
 
+def test_a_copy_of_the_files_alone_has_the_same_notes(pair: Pair) -> None:
+    """Also where a file could not get the name that its note's address is: `con` is a device on Windows."""
+    pair.put("팀/배포.md", "- [fact] One\r\n")
+    pair.new("By an agent.", title="con", folder="ops")
+    pair.sync()
+    assert (pair.root / "ops" / "_con.md").exists()
+    before = pair.sources()
+    shutil.rmtree(pair.root / ".dolmen")
+    assert "create" not in {what for what, _ in pair.sync().done}
+    assert pair.sources() == before
+    assert not (pair.root / "ops" / "_con-2.md").exists()
+
+
 def test_a_rename_and_a_new_note_that_are_pulled_keep_their_identity(
     pair: Pair, elsewhere: Pair, tmp_path: Path
 ) -> None:

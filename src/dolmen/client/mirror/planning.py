@@ -83,7 +83,10 @@ class Planner:
         self.done.passed |= self.scan.passed
         fresh = self._follow()
         new = [self.standing[id] for id in self.standing.keys() - self._tracked.keys()]
-        places = {same_name(each.place): each.id for each in new}
+        # A copy of the folder has the name that a file got where the address itself could be none: `_con.md`.
+        places = {same_name(file_path(each)): each.id for each in new} | {
+            same_name(each.place): each.id for each in new
+        }
         if self.vault.together > 1:
             self._expect(fresh, places)
         for entry in self._tracked.values():
