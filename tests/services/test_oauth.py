@@ -6,6 +6,7 @@ import base64
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -166,6 +167,27 @@ def test_a_code_that_comes_twice_ends_what_the_first_got(house: House) -> None:
     assert refused(house, given.access)
     with pytest.raises(OAuthError):
         refresh(house.rt, asking, given.refresh, "", None)
+
+
+def test_of_many_that_show_a_code_at_the_same_time_one_gets_tokens_that_hold_no_more_and_none_waits_in_vain(
+    house: House,
+) -> None:
+    """On PostgreSQL they held what the others waited for, and were told that the store was busy."""
+    asking = client(house)
+    for _ in range(6):
+        made, together = code(house, asking), Barrier(8)
+
+        def come(made: str = made, together: Barrier = together) -> str:
+            together.wait(20)
+            try:
+                return redeem(house.rt, asking, made, VERIFIER, BACK, RESOURCE).access
+            except OAuthError as error:
+                return error.code
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = [each.result() for each in [pool.submit(come) for _ in range(8)]]
+        [access] = [answer for answer in answers if answer != "invalid_grant"]
+        assert refused(house, access)
 
 
 # -------------------------------------------------------------------------------------------------------------- tokens

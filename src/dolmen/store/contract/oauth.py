@@ -36,7 +36,8 @@ class OAuth(Protocol):
     def add_code(self, code: Code, secret_hash: str) -> None: ...
 
     def use_code(self, secret_hash: str, at: int) -> Code | None:
-        """The code as it was before this use, so that a second use shows; None for one that is unknown."""
+        """The code as it was before this use, so that a second use shows; None for one that is unknown. Of many at once
+        each waits for the one before it to end, and none of them fails for that."""
 
     def add_token(self, token: Token, secret_hash: str) -> None: ...
 
@@ -64,7 +65,7 @@ class OAuth(Protocol):
         """What a person said, and the scope that they granted; False when it was decided before."""
 
     def poll_device(self, secret_hash: str, at: int) -> None:
-        """The machine asked."""
+        """The machine asked. Of many at once each waits for the one before it to end."""
 
     def redeem_device(self, secret_hash: str) -> bool:
         """Whether an allowed one was redeemed now; of several at once exactly one is."""

@@ -54,6 +54,16 @@ INSERT INTO oauth_code (
 SELECT client_id, redirect, challenge, vault_id, connection_id, resource, scope, created_at, expires_at, used_at
 FROM oauth_code WHERE secret_hash = :hash;
 
+-- name: hold_of_code
+-- Holds what a code was given for, before the code itself: whoever ends it takes the two in this order.
+UPDATE connection SET created_at = created_at
+WHERE (vault_id, id) = (SELECT vault_id, connection_id FROM oauth_code WHERE secret_hash = :hash);
+
+-- name: hold_of_device
+-- The same for a machine that was let in.
+UPDATE connection SET created_at = created_at
+WHERE (vault_id, id) = (SELECT vault_id, connection_id FROM oauth_device WHERE secret_hash = :hash);
+
 -- name: use_code
 -- Its first use.
 UPDATE oauth_code SET used_at = :at WHERE secret_hash = :hash AND used_at IS NULL;

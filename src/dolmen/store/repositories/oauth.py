@@ -70,6 +70,7 @@ class OAuthRepository:
         self._session.run(self._sql["add_code"], {**asdict(code), "hash": secret_hash})
 
     def use_code(self, secret_hash: str, at: int) -> Code | None:
+        self._session.run(self._sql["hold_of_code"], {"hash": secret_hash})
         first = self._session.run(self._sql["use_code"], {"hash": secret_hash, "at": at}) > 0
         row = self._session.one(self._sql["code"], {"hash": secret_hash})
         if row is None:
@@ -113,6 +114,7 @@ class OAuthRepository:
         return self._session.run(self._sql["decide_device"], params) > 0
 
     def poll_device(self, secret_hash: str, at: int) -> None:
+        self._session.run(self._sql["hold_of_device"], {"hash": secret_hash})
         self._session.run(self._sql["poll_device"], {"hash": secret_hash, "at": at})
 
     def redeem_device(self, secret_hash: str) -> bool:
