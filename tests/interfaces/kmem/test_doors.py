@@ -43,7 +43,7 @@ def test_a_request_without_a_credential_is_challenged(keyed: Served, serve: Serv
     hosted = serve(public_url="https://memory.example.com")
     said = hosted.post(LIST, KMEM, host="memory.example.com").headers["www-authenticate"]
     where = "https://memory.example.com/.well-known/oauth-protected-resource/mcp/kmem"
-    assert said == f'Bearer resource_metadata="{where}", scope="read suggest write"'
+    assert said == f'Bearer realm="kmem", resource_metadata="{where}", scope="read suggest write"'
 
 
 def test_an_unknown_a_revoked_and_a_malformed_connection_are_answered_alike(keyed: Served) -> None:

@@ -28,7 +28,8 @@ from dolmen.services.runtime import Runtime
 
 MCP = "/mcp"
 KMEM = "/mcp/kmem"
-_REALM = 'Bearer realm="kmem"'
+KMEM_REALM = "kmem"
+"""What kmem's clients are told that they knock at."""
 PROJECT_HEADER, AGENT_HEADER = "dolmen-project", "dolmen-agent"
 """What a client may say about itself. A key's own agent name stands whatever the header says."""
 
@@ -139,11 +140,14 @@ class Door:
 
     def _challenged(self, error: DolmenError, path: str, *, presented: bool) -> DolmenError:
         """The refusal, with where to sign in when that is possible here (C-295)."""
+        realm = KMEM_REALM if path.startswith(KMEM) and not presented else ""
         if not self.options.base:
-            if path.startswith(KMEM) and not presented:
-                return Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": _REALM})
+            if realm:
+                headers = {"WWW-Authenticate": f'Bearer realm="{realm}"'}
+                return Refusal("unauthorized", error.message, error.fix, headers=headers)
             return error
-        found = challenge(self.options.base, self.options.base + path.rstrip("/"), presented=presented)
+        resource = self.options.base + path.rstrip("/")
+        found = challenge(self.options.base, resource, presented=presented, realm=realm)
         challenged = Refusal("unauthorized", error.message, error.fix, headers={"WWW-Authenticate": found})
         because(challenged, reason_of(error))
         return challenged

@@ -55,9 +55,11 @@ def where(base: str, path: str) -> str:
     return f"{base}{PROTECTED}{quote(path, safe='/')}"
 
 
-def challenge(base: str, resource: str, *, presented: bool) -> str:
+def challenge(base: str, resource: str, *, presented: bool, realm: str = "") -> str:
     """The `WWW-Authenticate` header of a 401: where a client finds out how to sign in, and what it may ask for."""
     parts = [f'resource_metadata="{where(base, resource.removeprefix(base))}"', 'scope="read suggest write"']
     if presented:
         parts.insert(0, 'error="invalid_token"')
+    if realm:
+        parts.insert(0, f'realm="{realm}"')
     return "Bearer " + ", ".join(parts)
