@@ -322,6 +322,19 @@ def test_a_client_that_sends_all_before_it_reads_is_told_that_it_is_too_much(ser
         assert (answer.status, json.loads(answer.read())["error"]["code"]) == (413, "too-large")
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/kmem", "/quick/propose"])
+def test_a_client_that_sends_much_that_is_no_json_is_told_so(served: Served, path: str) -> None:
+    """C-331: as many clients as for a body that is too large would see nothing but a broken connection."""
+    host, port = served.base.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    with closing(connection):
+        connection.request("POST", path, b" " * 4_000_000, {**JSON, "content-type": "text/plain"})
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["error"]["code"]) == (415, "invalid-argument")
+        connection.request("POST", path, b"x", {**JSON, "content-type": "text/plain"})
+        assert connection.getresponse().status == 415, "the connection still serves"
+
+
 def test_a_client_that_asks_before_it_sends_is_answered_at_once(served: Served) -> None:
     host, port = served.base.removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=60)

@@ -179,6 +179,40 @@ def test_a_batch_is_refused_without_internals(served: Served) -> None:
     }
 
 
+NO_JSON = "The body is no JSON. Send one JSON-RPC message."
+NO_MESSAGE = "That is no JSON-RPC request or notification."
+NO_ID = "The id of a request is a text or a whole number."
+
+
+@pytest.mark.parametrize("era", [{}, {"mcp-protocol-version": "2025-06-18"}, {"mcp-protocol-version": "2026-07-28"}])
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        (b"{", -32700, NO_JSON),
+        (b"", -32700, NO_JSON),
+        (b"\xff", -32700, NO_JSON),
+        (b'"x"', -32600, NO_MESSAGE),
+        (b'{"id":1}', -32600, NO_MESSAGE),
+        (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600, NO_MESSAGE),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, NO_MESSAGE),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, NO_ID),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, NO_ID),
+    ],
+)
+def test_what_is_no_message_is_answered_in_our_own_words(
+    served: Served, era: dict[str, str], body: bytes, code: int, said: str
+) -> None:
+    answer = served.post(body, **era)
+    assert answer.status_code == 400
+    assert answer.json() == {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": said}}
+
+
+def test_a_notification_that_mentions_an_id_is_none_that_waits_for_an_answer(served: Served) -> None:
+    params = {"progressToken": 1, "id": 1, "progress": 1}
+    told = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+    assert served.post(told).status_code == 202
+
+
 def test_half_a_character_in_the_arguments_is_understood(served: Served) -> None:
     """JSON can write half of a surrogate pair; it is stored as U+FFFD."""
     body = rb'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"memories":'

@@ -12,6 +12,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.http.capability import Check
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import Refusal, refusal, rpc_refusal
+from dolmen.interfaces.mcp.understanding import complaint
 from dolmen.interfaces.mcp.wire import without_half_pairs
 
 INVALID_REQUEST = -32600
@@ -23,7 +24,8 @@ would see a broken connection instead of the reason. What is larger still is hun
 class Body:
     """Reads a request's body whole, within its limits, before anything works on it.
 
-    A JSON array is refused here: batches left the protocol in 2025-06-18, and the SDK's refusal quotes its internals.
+    What is no JSON-RPC message is refused here, batches too, which left the protocol in 2025-06-18: the SDK's refusal
+    quotes its internals, and it takes a request whose id is none for a notification, which nobody answers.
     Half surrogate pairs, which JSON can write and no text can hold, become U+FFFD as everywhere.
     `check` stands around the work, and may refuse what was read.
     """
@@ -36,10 +38,10 @@ class Body:
             await self.app(scope, receive, send)
             return
         try:
-            require_json(scope)
             body = await self.read(scope, receive)
             if body is None:
                 return
+            require_json(scope)
             with nullcontext() if self.check is None else self.check(scope, body):
                 await self._answer(body, scope, receive, send)
         except DolmenError as error:
@@ -50,7 +52,11 @@ class Body:
             message = "JSON-RPC batches are not served. Send one request per POST."
             await rpc_refusal(INVALID_REQUEST, message, 400)(scope, receive, send)
             return
-        await self.app(scope, _replay(without_half_pairs(body), receive), send)
+        body = without_half_pairs(body)
+        if (wrong := complaint(body, "The body is no JSON. Send one JSON-RPC message.")) is not None:
+            await rpc_refusal(wrong.code, wrong.message, 400)(scope, receive, send)
+            return
+        await self.app(scope, _replay(body, receive), send)
 
     async def read(self, scope: Scope, receive: Receive) -> bytes | None:
         """The body; None when the client went away.
@@ -82,7 +88,7 @@ class Body:
 
 
 def require_json(scope: Scope) -> None:
-    """Refuses a body that does not say it is JSON.
+    """Refuses a body that does not say it is JSON; asked once it was read, since most clients read when all is sent.
 
     Raises:
         Refusal: `invalid-argument`, with 415.
@@ -93,7 +99,6 @@ def require_json(scope: Scope) -> None:
             "The request does not say that its body is JSON.",
             "Send it with `Content-Type: application/json`.",
             status=415,
-            headers={"Connection": "close"},
         )
 
 

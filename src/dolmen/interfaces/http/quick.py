@@ -103,8 +103,8 @@ class _Place:
     async def _sent(self, scope: Scope, receive: Receive) -> Mapping[str, Any]:
         if self._method == "GET":
             return _query(scope)
-        require_json(scope)
         body = await Body(_nothing, self._door.options).read(scope, receive)
+        require_json(scope)
         try:
             sent = json.loads(without_half_pairs(body or b""))
         except (ValueError, RecursionError) as error:

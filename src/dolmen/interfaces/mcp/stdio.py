@@ -22,6 +22,7 @@ from dolmen.domain.values import Actor, Toolset
 from dolmen.interfaces.mcp import sdk
 from dolmen.interfaces.mcp.registry import Face, face
 from dolmen.interfaces.mcp.server import Context, Resolve, build
+from dolmen.interfaces.mcp.understanding import told
 from dolmen.interfaces.mcp.wire import without_half_pairs
 from dolmen.services.runtime import Runtime
 
@@ -207,10 +208,7 @@ def _repaired(failure: Exception) -> sdk.SessionMessage | None:
 
 
 def _complaint(failure: Exception) -> sdk.SessionMessage:
-    if isinstance(failure, sdk.ValidationError) and failure.errors()[0]["type"] != "json_invalid":
-        error = sdk.ErrorData(code=sdk.INVALID_REQUEST, message="That is no JSON-RPC request or notification.")
-    else:
-        error = sdk.ErrorData(code=sdk.PARSE_ERROR, message="That line is no JSON. Send one JSON-RPC message per line.")
+    error = told(failure, "That line is no JSON. Send one JSON-RPC message per line.")
     return sdk.SessionMessage(sdk.JSONRPCError(jsonrpc="2.0", id=None, error=error))
 
 
