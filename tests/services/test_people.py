@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from threading import Barrier
 from typing import Literal
 
@@ -147,6 +148,74 @@ def test_guessing_locks_the_name_for_a_while_also_for_the_right_password(house: 
         with pytest.raises(DolmenError):
             sign_in(house.rt, "ada", f"wrong {number}", Visitor(HERE))
     sign_in(house.rt, "ada", PASSWORD, Visitor(HERE))
+
+
+def locked_by_strangers(house: House, login: str = "ada") -> None:
+    for number in range(GUESSES + 1):
+        with pytest.raises(DolmenError) as error:
+            sign_in(house.rt, login, f"wrong {number}", Visitor(f"192.0.2.{number}"))
+    assert code_of(error) == "rate-limited"
+
+
+def mark_of(house: House) -> str:
+    return sign_in(house.rt, "ada", PASSWORD, Visitor(HERE)).mark
+
+
+def test_strangers_who_guess_do_not_lock_a_name_for_a_browser_that_signed_in_before(house: House) -> None:
+    owner_enters(house)
+    known = Visitor(HERE, mark=mark_of(house))
+    locked_by_strangers(house)
+    for number in range(21):  # from the same address at that, which is closed too
+        with suppress(DolmenError):
+            sign_in(house.rt, f"name{number}", "wrong", Visitor(HERE))
+    assert sign_in(house.rt, "ada", PASSWORD, known).mark == known.mark
+    with pytest.raises(DolmenError) as error:
+        sign_in(house.rt, "ada", PASSWORD, Visitor("198.51.100.1"))
+    assert code_of(error) == "rate-limited", "that somebody came in gives strangers no more guesses"
+
+
+def test_a_known_browser_has_no_more_guesses_than_others(house: House) -> None:
+    owner_enters(house)
+    known = Visitor(HERE, mark=mark_of(house))
+    codes = []
+    for number in range(GUESSES + 1):
+        with pytest.raises(DolmenError) as error:
+            sign_in(house.rt, "ada", f"wrong {number}", replace(known, address=f"192.0.2.{number}"))
+        codes.append(error.value.code)
+    assert codes == ["unauthorized"] * GUESSES + ["rate-limited"]
+    with pytest.raises(DolmenError):
+        sign_in(house.rt, "ada", PASSWORD, known)
+    assert sign_in(house.rt, "ada", PASSWORD, Visitor("198.51.100.1")).complete, "its row is its own"
+
+
+def test_a_browser_is_known_for_the_name_and_the_password_that_it_signed_in_with_alone(house: House) -> None:
+    here = at_browser(house.rt, owner_enters(house))
+    assert here is not None
+    _, link = invite(house.rt, house.owner, "Mina")
+    mina = choose_password(house.rt, link, "mina", PASSWORD).mark
+    mark = mark_of(house)
+    new = own_account.change_password(house.rt, here, PASSWORD, "other words without sense", Visitor(HERE, mark=mark))
+    locked_by_strangers(house)
+    name, _, proof = new.partition(".")
+    for shown in (
+        mina,
+        mark,
+        "",
+        ".",
+        "x",
+        f"{name}x.{proof}",
+        f"{name}.{proof[:-1]}",
+        f"{name}.é",
+        passwords.mark(""),
+    ):
+        with pytest.raises(DolmenError) as error:
+            sign_in(house.rt, "ada", "other words without sense", Visitor("198.51.100.1", mark=shown))
+        assert code_of(error) == "rate-limited"
+    assert sign_in(house.rt, "ada", "other words without sense", Visitor("198.51.100.1", mark=new)).complete
+    locked_by_strangers(house, "nobody")
+    with pytest.raises(DolmenError) as error:
+        sign_in(house.rt, "nobody", PASSWORD, Visitor(HERE, mark=passwords.mark("somebody who is not here")))
+    assert code_of(error) == "rate-limited", "nobody has that name"
 
 
 def test_many_guesses_at_once_are_no_more_than_one_after_the_other(house: House) -> None:

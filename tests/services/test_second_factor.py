@@ -74,6 +74,30 @@ def refused(house: House, step: str, code: str) -> DolmenError:
     return error.value
 
 
+def test_whoever_has_the_password_alone_is_no_known_browser_and_closes_nothing_for_one(house: House) -> None:
+    here = enter(house)
+    known = Visitor(HERE, mark=sign_in(house.rt, "ada", PASSWORD, VISITOR).mark)
+    secret, _ = turn_on(house, here)
+    entry = sign_in(house.rt, "ada", PASSWORD, VISITOR)
+    assert (entry.complete, entry.mark) == (False, "")
+    for _ in range(GUESSES):
+        with pytest.raises(DolmenError):
+            second_factor.answer(house.rt, entry.secret, "000000", VISITOR)
+    with pytest.raises(DolmenError) as error:
+        sign_in(house.rt, "ada", PASSWORD, VISITOR)
+    assert error.value.code == "rate-limited"
+    step = sign_in(house.rt, "ada", PASSWORD, known)
+    assert second_factor.answer(house.rt, step.secret, later(house, secret), known).mark == known.mark
+    codes = []
+    for _ in range(GUESSES):
+        with pytest.raises(DolmenError) as error:
+            second_factor.answer(house.rt, sign_in(house.rt, "ada", PASSWORD, known).secret, "000000", known)
+        codes.append(error.value.code)
+        if error.value.code == "rate-limited":
+            break
+    assert codes[-1] == "rate-limited", "the password again does not give more guesses at the code"
+
+
 def test_after_the_password_a_code_is_asked_for_and_opens_a_new_session(house: House) -> None:
     secret, _ = turn_on(house, enter(house))
     step = half(house)

@@ -99,8 +99,11 @@ def rename(rt: Runtime, here: SignedIn, name: str) -> None:
         audit(tx, here.actor, "person:name", here.person.id)
 
 
-def change_password(rt: Runtime, here: SignedIn, old: str, new: str, visitor: Visitor) -> None:
+def change_password(rt: Runtime, here: SignedIn, old: str, new: str, visitor: Visitor) -> str:
     """Another password; every other browser of this person is signed out.
+
+    Returns:
+        What this browser is known by from now on (`passwords.mark`).
 
     Raises:
         DolmenError: `invalid-argument` for a new one that does not do; `forbidden` for a wrong old one;
@@ -114,6 +117,7 @@ def change_password(rt: Runtime, here: SignedIn, old: str, new: str, visitor: Vi
         tx.people.set_secret(here.person.vault, here.person.id, "password", kept, tx.now)
         tx.people.close_all(here.person.vault, here.person.id, but=here.session)
         audit(tx, here.actor, "person:password", here.person.id)
+    return passwords.mark(kept)
 
 
 def end_browser(rt: Runtime, here: SignedIn, id: str) -> None:

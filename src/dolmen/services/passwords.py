@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
@@ -60,6 +63,24 @@ def fits(password: str, kept: str | None) -> bool:
     except (Argon2Error, InvalidHashError):
         return False
     return kept is not None
+
+
+def mark(kept: str, name: str = "") -> str:
+    """What a browser keeps that signed in while this is what the store keeps of the password: another password ends it.
+    It opens nothing. The salt in `kept` is what nobody can make one without, nor guess at the password by it.
+
+    Args:
+        name: the browser's own, of an earlier mark; a new one otherwise.
+    """
+    name = name or secrets.token_hex(16)
+    return f"{name}.{hmac.new(kept.encode(), f'browser {name}'.encode(), hashlib.sha256).hexdigest()}"
+
+
+def marked(kept: str | None, shown: str) -> str:
+    """The name of the browser that shows this mark; empty when it is no mark for this password."""
+    name = shown.partition(".")[0]
+    made = mark(kept or _ABSENT, name or "-").encode()
+    return name if hmac.compare_digest(made, shown.encode()) and kept is not None else ""
 
 
 def _stable(password: str) -> str:

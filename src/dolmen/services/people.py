@@ -28,8 +28,8 @@ LINK_LIFE = DAY
 IDLE, LONGEST = 12 * HOUR, 7 * DAY
 """A browser is signed out after so long without a request, and in any case after so long."""
 GUESSES, LOCKED_FOR = 5, 15 * MINUTE
-"""Wrong guesses in a row, for one name or from one address, after which nobody is let in for a while: fewer than 500
-a day."""
+"""Wrong guesses in a row, for one name or from one address, after which nobody is let in for a while: fewer than 500 a
+day. The same for a browser that is known."""
 _FROM_ADDRESS = 20
 """Several people may share an address."""
 STEP_LIFE = 5 * MINUTE
@@ -56,6 +56,8 @@ class Entry:
     secret: str
     complete: bool = True
     """Signed in. Otherwise a one-time code is missing, and the secret opens nothing but the page that asks for it."""
+    mark: str = ""
+    """What the browser is known by when it signs in again (`passwords.mark`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Visitor:
     """What they recognise this browser by."""
     instead: str = ""
     """The secret with which the browser was signed in so far; it ends."""
+    mark: str = ""
+    """What the browser shows of an earlier sign-in."""
 
 
 def entry_link(rt: Runtime, actor: Actor, person: str) -> str:
@@ -234,7 +238,7 @@ def prove(rt: Runtime, here: SignedIn, password: str, visitor: Visitor) -> None:
         if tx.people.secret(here.person.vault, here.person.id, "totp") is None:
             guessed_right(tx, login, visitor)
         else:  # a code may be guessed at next: the row of the name goes on
-            tx.people.take_back(_by_address(visitor))
+            _right_so_far(tx, login, visitor)
 
 
 def at_browser(rt: Runtime, secret: str) -> SignedIn | None:
@@ -273,8 +277,11 @@ def _trim(tx: Tx) -> int:
 
 def count_guess(tx: Tx, login: str, visitor: Visitor) -> None:
     """Counts a guess before it is known whether it is right, so that many at once are not more than one after the
-    other."""
-    for subject, most in _subjects(login, visitor).items():
+    other.
+
+    A browser that this person signed in with before has a row of its own, and no other one: strangers who guess at the
+    name, or from the same address, close nothing for it (OWASP, device cookies)."""
+    for subject, most in _subjects(tx, login, visitor).items():
         number, last = tx.people.guess(subject, tx.now, tx.now - LOCKED_FOR, most)
         if number > most:
             minutes = -(-(last + LOCKED_FOR - tx.now) // MINUTE)
@@ -290,12 +297,32 @@ def count_guess(tx: Tx, login: str, visitor: Visitor) -> None:
 def guessed_right(tx: Tx, login: str, visitor: Visitor) -> None:
     """The row of guesses for the name ends. That of the address only forgets this one: whoever has a password of their
     own would break it with that, and go on guessing at others."""
-    tx.people.succeeded(_by_name(login))
-    tx.people.take_back(_by_address(visitor))
+    browser = _known_browser(tx, login, visitor)
+    tx.people.succeeded(browser or _by_name(login))  # a known one says nothing of those that are not
+    if not browser:
+        tx.people.take_back(_by_address(visitor))
 
 
-def _subjects(login: str, visitor: Visitor) -> dict[str, int]:
+def _right_so_far(tx: Tx, login: str, visitor: Visitor) -> None:
+    """After the first of two proofs."""
+    if not _known_browser(tx, login, visitor):
+        tx.people.take_back(_by_address(visitor))
+
+
+def _subjects(tx: Tx, login: str, visitor: Visitor) -> dict[str, int]:
+    if browser := _known_browser(tx, login, visitor):
+        return {browser: GUESSES}
     return {_by_name(login): GUESSES, _by_address(visitor): _FROM_ADDRESS}
+
+
+def _known_browser(tx: Tx, login: str, visitor: Visitor) -> str:
+    """The row of a browser that signed in to this name before; empty for any other one."""
+    if not visitor.mark:
+        return ""
+    person = tx.people.by_login(login)
+    kept = None if person is None else tx.people.secret(person.vault, person.id, "password")
+    browser = passwords.marked(kept, visitor.mark)
+    return f"browser {hashed(f'{login} {browser}')}" if browser else ""
 
 
 def _owner_of(tx: Tx, link: EntryLink | None) -> Person:
@@ -323,7 +350,7 @@ def let_in(tx: Tx, person: Person, visitor: Visitor) -> Entry:
     if tx.people.secret(person.vault, person.id, "totp") is None:
         guessed_right(tx, person.login or "", visitor)
         return open_browser(tx, person, visitor)
-    tx.people.take_back(_by_address(visitor))
+    _right_so_far(tx, person.login or "", visitor)
     secret = secrets.token_urlsafe(32)
     tx.proofs.add_step(Step("code", person.vault, person.id, "", tx.now + STEP_LIFE), hashed(secret))
     return Entry(secret, complete=False)
@@ -337,7 +364,9 @@ def open_browser(tx: Tx, person: Person, visitor: Visitor) -> Entry:
         tx.people.close(hashed(visitor.instead))
     tx.people.open(Browser(person.vault, person.id, tx.now, tx.now, visitor.device[:100]), hashed(secret))
     audit(tx, actor_of(person), "person:sign-in", person.id)
-    return Entry(secret)
+    kept = tx.people.secret(person.vault, person.id, "password")
+    mark = "" if kept is None else passwords.mark(kept, passwords.marked(kept, visitor.mark))
+    return Entry(secret, mark=mark)
 
 
 def actor_of(person: Person) -> Actor:

@@ -96,6 +96,25 @@ def test_the_secret_between_the_steps_is_not_that_of_the_session(town: Town) -> 
     assert not second_factor.waits(town.served.rt, step)
 
 
+def test_strangers_who_guess_keep_nobody_out_of_the_browser_that_they_signed_in_with_before(town: Town) -> None:
+    """OWASP, device cookies."""
+    town.enter()
+    assert session_of(town, "dolmen-known")
+    town.post("/sign-out", {"token": hidden(town.get("/account"), "token")})
+    with httpx2.Client() as stranger:
+        guessed = [
+            stranger.post(
+                f"{town.served.base}/sign-in", data={"login": "ada", "password": f"wrong {number}"}
+            ).status_code
+            for number in range(people.GUESSES + 1)
+        ]
+        assert guessed[-1] == 429
+        assert (
+            stranger.post(f"{town.served.base}/sign-in", data={"login": "ada", "password": PASSWORD}).status_code == 429
+        )
+    assert sign_in(town).headers["location"] == "/home"
+
+
 # ------------------------------------------------------------------------------------------------------------- cookies
 @pytest.mark.parametrize(
     ("base", "name", "path"),
@@ -114,7 +133,9 @@ def test_the_cookie_is_its_hosts_alone_also_under_a_base_path(serve: Serve, base
         link = people.entry_link(served.rt, owner, owner.person)
         form = {"login": "ada", "password": PASSWORD}
         answer = browser.post(f"{served.base}/enter/{link}", data=form)
-    [session, step] = answer.headers.get_list("set-cookie")
+    [session, step, known] = answer.headers.get_list("set-cookie")
+    assert known.startswith(f"{name}-known=")
+    assert "httponly" in known.lower()
     assert session.startswith(f"{name}=")
     assert step.startswith(name.replace("dolmen", "dolmen-step") + '=""')
     parts = {part.strip().lower() for part in session.split(";")[1:]}
@@ -133,7 +154,7 @@ def test_under_a_base_path_every_way_leads_back_under_it(serve: Serve) -> None:
         link = people.entry_link(served.rt, owner, owner.person)
         entered = browser.post(f"{served.base}/enter/{link}", data={"login": "ada", "password": PASSWORD})
         assert entered.headers["location"] == "/team/home"
-        [session, _] = entered.headers.get_list("set-cookie")
+        [session, *_] = entered.headers.get_list("set-cookie")
         cookie = {"cookie": session.partition(";")[0]}  # the client keeps it for /team, which the proxy would take off
         page = browser.get(f"{served.base}/account", headers=cookie).text
         leads = re.findall(r'(?:action|href|src|data-challenge|data-answer)="(?!http://localhost)([^"]+)"', page)

@@ -78,7 +78,6 @@ class AccountPages:
         password, new = form.get("password", ""), form.get("new", "")
         actions: dict[str, Callable[[], object]] = {
             "name": lambda: own_account.rename(rt, here, form.get("name", "")),
-            "password": lambda: own_account.change_password(rt, here, password, new, visitor),
             "no-password": lambda: passkeys.drop_password(rt, here),
             "remove-passkey": lambda: passkeys.remove(rt, here, id),
             "no-codes": lambda: second_factor.turn_off(rt, here, password, code, visitor),
@@ -88,14 +87,29 @@ class AccountPages:
         leading: dict[str, Callable[[], Awaitable[Response]]] = {
             "codes": lambda: self._begin(here),
             "recovery": lambda: self._renew(request, here, code),
+            "password": lambda: self._password(request, here, password, new),
         }
         if action in leading:
             return await leading[action]()
         if action not in actions:
             raise DolmenError("invalid-argument", "There is no such thing to do.", "Go back and try again.")
-        hashes = action in ("password", "no-codes")
-        await to_thread.run_sync(actions[action], limiter=self.entering.hashing if hashes else None)
+        await to_thread.run_sync(actions[action], limiter=self.entering.hashing if action == "no-codes" else None)
         return None
+
+    async def _password(self, request: Request, here: SignedIn, old: str, new: str) -> Response:
+        entering = self.entering
+        mark = await to_thread.run_sync(
+            own_account.change_password,
+            entering.rt,
+            here,
+            old,
+            new,
+            entering.visitor(request),
+            limiter=entering.hashing,
+        )
+        answer = entering.to(f"{ACCOUNT}?{urlencode({'done': 'password'})}")
+        entering.mark_cookie.set(answer, mark)
+        return answer
 
     async def _begin(self, here: SignedIn) -> Response:
         await to_thread.run_sync(second_factor.offer, self.entering.rt, here, self._issuer())

@@ -52,6 +52,12 @@ class Entering:
         """Which of their vaults somebody chose; as long as they may be signed in."""
         return Remembered(f"{self.cookie.name}-vault", self.cookie.secure, self.cookie.path, LONGEST // SECOND)
 
+    @property
+    def mark_cookie(self) -> Remembered:
+        """What a browser is known by that somebody signed in with before. It opens nothing, and stays when they sign
+        out: it is for the next time."""
+        return Remembered(f"{self.cookie.name}-known", self.cookie.secure, self.cookie.path)
+
     def offered_vault(self, request: Request, here: SignedIn, vaults: Iterable[str]) -> str:
         """Which of these vaults of a person comes first: the one that they chose, or else where they sign in."""
         chosen = self.vault_cookie.read(request)
@@ -68,7 +74,7 @@ class Entering:
     def visitor(self, request: Request) -> Visitor:
         """Where a request comes from."""
         device = device_of(request.headers.get("user-agent", ""))
-        return Visitor(self.address(request), device, self.cookie.read(request))
+        return Visitor(self.address(request), device, self.cookie.read(request), self.mark_cookie.read(request))
 
     async def sign_in(self, request: Request) -> Response:
         """GET shows the form; POST signs in and goes on to where the person was heading."""
@@ -189,6 +195,8 @@ class Entering:
         """Gives a browser the secret of its session; what it had for a step ends."""
         self.cookie.set(response, entry.secret)
         self.step.clear(response)
+        if entry.mark:
+            self.mark_cookie.set(response, entry.mark)
 
     def to(self, path: str) -> Response:
         """Sends a browser on to a page of this server, under the host name by which it came."""
