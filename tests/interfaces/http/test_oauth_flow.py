@@ -161,6 +161,47 @@ def test_metadata_are_at_the_root_and_at_the_path_of_each_resource(town: Town, p
     assert town.get("/.well-known/oauth-protected-resource/none").status_code == 404
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["oauth-authorization-server", "openid-configuration", "oauth-protected-resource", "oauth-protected-resource/mcp"],
+)
+def test_pages_of_any_origin_read_how_to_sign_in(town: Town, path: str) -> None:
+    """C-295: a client that runs in a web page, with the header of the protocol that asks for a preflight."""
+    path = f"/.well-known/{path}"
+    foreign = {"origin": "https://client.example", "mcp-protocol-version": "2025-11-25"}
+    answer = town.get(path, **foreign)
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
+    assert "access-control-allow-credentials" not in answer.headers
+    asks = {"access-control-request-method": "GET", "access-control-request-headers": "mcp-protocol-version"}
+    asked = town.browser.options(town.served.base + path, headers={"origin": "https://client.example", **asks})
+    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (204, "*")
+    assert asked.headers["access-control-allow-headers"] == "mcp-protocol-version"
+    assert asked.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+    assert town.get(path, host="evil.example", **foreign).status_code == 403, "under a foreign name nothing is read"
+
+
+def test_pages_of_any_origin_reach_nothing_else(town: Town, serve: Serve) -> None:
+    """C-314"""
+    foreign = {"origin": "https://client.example"}
+    for path in (
+        "/mcp",
+        "/oauth/token",
+        "/sign-in",
+        "/health",
+        "/.well-known/none",
+        "/.well-known/oauth-protected-resourcex",
+    ):
+        for method in ("GET", "POST", "OPTIONS"):
+            answer = town.browser.request(method, town.served.base + path, headers=foreign)
+            assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (403, False), (method, path)
+    for method in ("POST", "PUT", "DELETE"):
+        answer = town.browser.request(method, f"{town.served.base}/.well-known/openid-configuration", headers=foreign)
+        assert answer.status_code == 403
+    nobody = serve()
+    found = nobody.http.get(f"{nobody.base}/.well-known/oauth-authorization-server", headers=foreign)
+    assert found.status_code == 403, "nobody signs in there"
+
+
 def test_a_toolsets_own_path_is_its_own_resource(town: Town) -> None:
     refused = town.served.post(LIST, "/mcp/kenfold")
     assert "/oauth-protected-resource/mcp/kenfold" in refused.headers["www-authenticate"]

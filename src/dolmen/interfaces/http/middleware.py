@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dolmen.interfaces.http.hosts import HostPolicy
+from dolmen.interfaces.http.oauth.metadata import is_metadata
 from dolmen.interfaces.http.responses import Refusal, refusal
 from dolmen.interfaces.mcp.dispatch import internal
 from dolmen.services import refusing
@@ -72,9 +73,11 @@ def _shown(path: str) -> str:
 
 
 class Guard:
-    """Checks Host and Origin; answers preflights, which carry no credentials; lets our own origins read answers."""
+    """Checks Host and Origin; answers preflights, which carry no credentials; lets our own origins read answers, and
+    every origin the documents that say how to sign in."""
 
     ALLOWED_METHODS = "GET, POST, DELETE, OPTIONS"
+    PUBLIC_METHODS = ("GET", "HEAD", "OPTIONS")
     EXPOSED = (
         "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, "
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Resource"
@@ -91,23 +94,30 @@ class Guard:
         headers = Headers(scope=scope)
         origin = headers.get("origin")
         try:
-            self.hosts.check(headers.get("host"), origin)
+            public = self._public(scope)
+            self.hosts.check(headers.get("host"), None if public else origin)
         except Refusal as error:
             await refusal(error, scope["path"])(scope, receive, send)
             return
         if origin is None:
             await self.app(scope, receive, send)
         elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
-            await self._preflight(headers, origin)(scope, receive, send)
+            await self._preflight(headers, "*" if public else origin)(scope, receive, send)
         else:
-            await self.app(scope, receive, self._readable(send, origin))
+            await self.app(scope, receive, self._readable(send, "*" if public else origin))
+
+    def _public(self, scope: Scope) -> bool:
+        reads = scope["method"] in self.PUBLIC_METHODS
+        return bool(self.hosts.options.base) and reads and is_metadata(scope["path"])
 
     def _preflight(self, headers: Headers, origin: str) -> Response:
         return Response(
             status_code=204,
             headers={
                 "Access-Control-Allow-Origin": origin,
-                "Access-Control-Allow-Methods": self.ALLOWED_METHODS,
+                "Access-Control-Allow-Methods": ", ".join(self.PUBLIC_METHODS)
+                if origin == "*"
+                else self.ALLOWED_METHODS,
                 "Access-Control-Allow-Headers": headers.get("access-control-request-headers", ""),
                 "Access-Control-Max-Age": self.KEPT_FOR,
                 "Vary": "Origin, Access-Control-Request-Headers",

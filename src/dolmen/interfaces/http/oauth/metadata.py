@@ -13,6 +13,12 @@ SERVER = "/.well-known/oauth-authorization-server"
 OPENID = "/.well-known/openid-configuration"
 
 
+def is_metadata(path: str) -> bool:
+    """Whether a document that says how to sign in is there. It holds no secret, is the same for everybody, and a client
+    that runs in a web page reads it from wherever that page comes (RFC 9728 §3.1, RFC 8414 §3.1: an HTTP GET)."""
+    return path in (PROTECTED, SERVER, OPENID) or path.startswith(f"{PROTECTED}/")
+
+
 def protected_resource(base: str, resource: str) -> dict[str, Any]:
     """About one resource; its address is the one that a person typed (B073)."""
     return {
