@@ -95,6 +95,16 @@ def test_a_list_fits_the_terminal(sqlite_url: str, columns: int) -> None:
     assert lines[0].startswith("ref ")
 
 
+def test_cells_stand_below_their_headings_also_where_the_text_has_a_line_of_its_own(sqlite_url: str) -> None:
+    start(["memory", "add", "Deploys go out on Tuesdays, early", "--kind", "convention", "--user"], sqlite_url)
+    start(["memory", "add", "Kim likes tea", "--kind", "fact", "--user"], sqlite_url)
+    _, (heading, _, *rows) = Terminal(["memory", "list"], sqlite_url, 64).ended()
+    assert rows[1::2] == ["  Kim likes tea", "  Deploys go out on Tuesdays, early"]
+    for column, cells in (("kind", ["fact", "convention"]), ("agent", ["cli", "cli"])):
+        at = heading.index(column)
+        assert [row[at:].split()[0] for row in rows[::2]] == cells
+
+
 @pytest.mark.parametrize("columns", [40, 80])
 def test_an_answer_breaks_between_words_under_its_own_start(sqlite_url: str, columns: int) -> None:
     start(["memory", "add", TEXT, "--user"], sqlite_url)
@@ -135,11 +145,23 @@ def test_a_list_of_keys_keeps_its_heading_on_a_narrow_terminal(sqlite_url: str) 
     assert any("claude-code" in line for line in lines[1:])
 
 
+@pytest.mark.parametrize("words", [["note", "edit", "plan"], ["note", "new"], ["memory", "edit"]])
+def test_an_editor_that_is_closed_without_saving_changes_nothing_and_that_is_said(
+    sqlite_url: str, words: list[str]
+) -> None:
+    added = json.loads(start(["memory", "add", "Kim likes tea", "--json"], sqlite_url).stdout)["ref"]
+    start(["note", "new", "--permalink", "plan", "Tea at four."], sqlite_url)
+    words = [*words, added] if words[0] == "memory" else words
+    code, lines = Terminal(words, sqlite_url, EDITOR="true", VISUAL="").ended()
+    assert (code, lines) == (130, ["The editor was closed without saving: nothing was changed."])
+
+
 def test_what_is_no_terminal_gets_cells_between_tabs_uncut_and_without_a_heading(sqlite_url: str) -> None:
     start(["memory", "add", TEXT + "\nAnd a second line.", "--user", "--kind", "convention"], sqlite_url)
     [line] = start(["memory", "list"], sqlite_url).stdout.decode().splitlines()
-    ref, kind, scope, time, text = line.split("\t")
-    assert (len(ref), kind, scope, text) == (8, "convention", "user", TEXT + " And a second line.")
+    ref, kind, scope, agent, time, text = line.split("\t")
+    assert (len(ref), kind, scope, agent) == (8, "convention", "user", "cli")
+    assert text == TEXT + " And a second line."
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", time)
 
 

@@ -175,6 +175,18 @@ class Here:
             click.echo("Nothing was changed.", err=True)
             sys.exit(FAILED)
 
+    def edited(self, text: str) -> str:
+        """What a person made of the text in their editor.
+
+        Raises:
+            click.Abort: the editor was closed without saving, which is said.
+        """
+        written = click.edit(text, extension=".md")
+        if written is None:
+            self.out.note("The editor was closed without saving: nothing was changed.")
+            raise click.Abort
+        return written
+
 
 def _no_store(file: Path) -> DolmenError:
     if file.is_dir():

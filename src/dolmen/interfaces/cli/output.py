@@ -121,8 +121,9 @@ class Output:
         fixed = [max(width(row[n]) for row in (headings, *rows)) + len(GAP) for n in range(len(headings) - 1)]
         room = columns - sum(fixed)
         if room < min(_NARROW, max(width(row[-1]) for row in rows)):
-            above = [self.dim(line) for line in _stacked(headings, columns)]
-            return above + [line for row in rows for line in _stacked(row, columns)]
+            stacked = _stacked([headings, *rows], columns, in_columns=sum(fixed) - len(GAP) <= columns)
+            above, *below = stacked
+            return [self.dim(line) for line in above] + [line for lines in below for line in lines]
         cut = [[*row[:-1], shorten(row[-1], room)] for row in rows]
         head, *body = table([list(headings), *cut])
         return [self.dim(head), *body]
@@ -185,15 +186,27 @@ def _say(text: str, first: str = "", rest: str = "") -> None:
     click.echo("\n".join(parts), err=True, color=coloured(sys.stderr))
 
 
-def _stacked(row: Sequence[str], columns: int) -> list[str]:
-    """A row on lines of its own: the short cells as they fit, then the last one, indented."""
+def _stacked(rows: Sequence[Sequence[str]], columns: int, *, in_columns: bool) -> list[list[str]]:
+    """Each row on lines of its own: the short cells, below each other where they all fit, then the last, indented."""
+    if in_columns:
+        heads = [[line] for line in table(row[:-1] for row in rows)]
+    else:
+        heads = [_filled(row[:-1], columns) for row in rows]
+    return [
+        head + (["  " + shorten(row[-1], columns - 2)] if row[-1] else [])
+        for head, row in zip(heads, rows, strict=True)
+    ]
+
+
+def _filled(cells: Sequence[str], columns: int) -> list[str]:
+    """Cells on as few lines as they fit on."""
     lines: list[str] = []
-    for cell in filter(None, row[:-1]):
+    for cell in filter(None, cells):
         if lines and width(lines[-1]) + len(GAP) + width(cell) <= columns:
             lines[-1] += GAP + cell
         else:
             lines.append(("  " if lines else "") + cell)
-    return [*lines, *(["  " + shorten(row[-1], columns - 2)] if row[-1] else [])]
+    return lines
 
 
 def table(rows: Iterable[Iterable[str]], gap: str = GAP) -> list[str]:

@@ -61,7 +61,7 @@ def short(ref: str) -> str:
 
 def headings(out: Output) -> tuple[str, ...]:
     """Those of a list of memories."""
-    return ("ref", "kind", "scope", out.in_zone("changed"), "text")
+    return ("ref", "kind", "scope", "agent", out.in_zone("changed"), "text")
 
 
 def row(out: Output, memory: Memory) -> tuple[str, ...]:
@@ -73,6 +73,7 @@ def row(out: Output, memory: Memory) -> tuple[str, ...]:
         out.style(short(memory.id), fg="yellow"),
         memory.kind,
         memory.scope.removeprefix("project:"),
+        memory.agent,
         out.dim(out.when(memory.updated_at)),
         mark + text,
     )

@@ -95,8 +95,8 @@ def install(
 def uninstall(here: Here, clients: tuple[str, ...], project: bool, yes: bool, dry_run: bool, full: bool) -> None:
     """Take out of clients what `dolmen install` wrote.
 
-    Server, hooks and rules; without CLIENT, of every client, and the session logs besides. Memories stay, and so do
-    keys: `dolmen key revoke` ends them.
+    Server, hooks and rules, also a server `dolmen` that was entered by hand; without CLIENT, of every client, and the
+    session logs besides. Memories stay, and so do keys: `dolmen key revoke` ends them.
     """
     targets = _targets(clients or tuple(_BY_NAME))
     steps = _each(here, targets, lambda target: _without(target, project=project), bool(clients))
@@ -250,7 +250,7 @@ def _report(
     for step in steps if applied else ():
         kept = here.out.dim(f"  (before: {step.change.file.name}{BACKUP})") if step.change.copied else ""
         lines.append(f"{step.client}: {step.what} {verb}: {step.change.file}{kept}")
-    lines += [f"! {note}" for note in notes]
+    lines += [line for note in notes for line in here.out.lines(note, "! ", "  ")]
     value: dict[str, Any] = {
         "applied": applied and bool(steps),
         "changes": [

@@ -12,6 +12,9 @@ from dolmen.domain.values import USER_SCOPE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_KINDS = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
+"""In the help text and not as the option's value, where they would make a line too wide for a terminal."""
+
 
 def project(function: F) -> F:
     """Where to write."""
@@ -41,13 +44,15 @@ def filters(function: F) -> F:
         function
     )
     function = click.option("--tag", "tags", multiple=True, help="Only with this tag; repeat for several.")(function)
-    return click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only of this kind.")(function)
+    return click.option(
+        "--kind", "kinds", metavar="KIND", multiple=True, type=click.Choice(KINDS), help=f"Only of this kind: {_KINDS}."
+    )(function)
 
 
 def facts(function: F) -> F:
     """What a memory has besides its text."""
     options = (
-        click.option("--kind", type=click.Choice(KINDS), help="What it is."),
+        click.option("--kind", metavar="KIND", type=click.Choice(KINDS), help=f"What it is: {_KINDS}."),
         click.option("--title", help="A title."),
         click.option("--folder", metavar="PATH", help="A place inside its project, such as `guides/deploy`."),
         click.option("--tag", "tags", multiple=True, help="A tag; repeat for several."),

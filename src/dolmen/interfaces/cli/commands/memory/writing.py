@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dolmen.domain.audience import visibility_of
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.text import clean
 from dolmen.domain.values import USER_SCOPE
@@ -83,16 +84,19 @@ def add(
 
 def _remembered_lines(here: Here, result: Remembered) -> list[str]:
     ref = here.out.style(present.short(result.ref), fg="yellow") + " " if result.ref else ""
-    lines = [f"{ref}{result.outcome}: {result.kind} in {result.scope.removeprefix('project:')}{_reach(result.scope)}"]
+    lines = [f"{ref}{result.outcome}: {result.kind} in {result.scope.removeprefix('project:')}{_reach(result)}"]
     lines += [line for note in result.notes for line in here.out.lines(note, "  ")]
     lines += [f"  replaces {present.short(old)}" for old in result.superseded]
     lines += [f"  similar: {present.short(each.ref)} ({each.similarity:.2f}) {each.text}" for each in result.similar]
     return lines
 
 
-def _reach(scope: str) -> str:
-    """Who sees it, and how to choose otherwise."""
-    if scope == USER_SCOPE:
+def _reach(result: Remembered) -> str:
+    """Where it is seen, and how to choose otherwise."""
+    if result.memory is not None and visibility_of(result.memory.audience) == "private":
+        where = "every project" if result.scope == USER_SCOPE else "this project"
+        return f" (private: {present.seen_by(result.memory.audience)}, in {where})"
+    if result.scope == USER_SCOPE:
         return " (seen in every project; --project NAME: only in that one)"
     return " (seen in this project alone; --user: in every one)"
 
@@ -181,7 +185,7 @@ def edit(
         found = read(rt, actor, full_ref(rt, actor, ref))
         content = _content(here, text, from_stdin=from_stdin)
         if content is None and (not fields or supersede):
-            content = _in_editor(found.memory.text)
+            content = _in_editor(here, found.memory.text)
         edited = change(
             rt,
             actor,
@@ -197,13 +201,10 @@ def edit(
     _say(here, edited)
 
 
-def _in_editor(text: str) -> str:
+def _in_editor(here: Here, text: str) -> str:
     if not sys.stdin.isatty():
         raise DolmenError("invalid-argument", "There is nothing to change.", "Pass the new text, --stdin, or a field.")
-    written = click.edit(text, extension=".md")
-    if written is None:
-        raise click.Abort
-    return written.removesuffix("\n")
+    return here.edited(text).removesuffix("\n")
 
 
 @click.command()

@@ -49,7 +49,7 @@ def new(
         here.rehearse()
     content = _content(text, from_stdin=from_stdin)
     if content is None:
-        content = _in_editor("")
+        content = _in_editor(here, "")
     request = NewNote(
         content,
         kind=kind,
@@ -101,7 +101,7 @@ def edit(
             found = read_note(rt, actor, ref)
             content = _content(text, from_stdin=from_stdin)
             if content is None:
-                content = _in_editor("" if op else found.text)
+                content = _in_editor(here, "" if op else found.text)
             if op:
                 request = NoteEdit(ref, op, content, reason=reason)  # type: ignore[arg-type]  # a flag's value
             elif found.block:
@@ -126,13 +126,10 @@ def _content(text: tuple[str, ...], *, from_stdin: bool) -> str | None:
         ) from error
 
 
-def _in_editor(text: str) -> str:
+def _in_editor(here: Here, text: str) -> str:
     if not sys.stdin.isatty():
         raise DolmenError("invalid-argument", "There is nothing to write.", "Pass the text, or --stdin.")
-    written = click.edit(text, extension=".md")
-    if written is None:
-        raise click.Abort
-    return written
+    return here.edited(text)
 
 
 @click.command()
