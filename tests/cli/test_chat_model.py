@@ -99,6 +99,18 @@ def test_doctor_asks_the_model_one_question(store: str, with_model: ChatServer) 
     assert (code, "no model name" in str(found["chat model"])) == (1, True)
 
 
+def test_who_mended_the_model_need_not_wait_for_the_next_try(store: str, with_model: ChatServer) -> None:
+    says, with_model.says = with_model.says, lambda body: 500
+    first = run(store, "extract")
+    assert (first["waiting"], "500" in first["outage"]) == (1, True)
+    with_model.says = says
+    waits = run(store, "extract")
+    assert (waits["done"], waits["next_try"]) == (0, first["next_try"])
+    said = start(["extract"], store).stdout.decode()
+    assert f"The next try is at {first['next_try']}; `--retry` tries at once." in said
+    assert run(store, "extract", "--retry")["done"] == 1
+
+
 def test_doctor_says_when_work_failed_for_good_and_retry_begins_it_again(store: str, with_model: ChatServer) -> None:
     with open_app(Settings(database=store), models=False) as app, app.runtime.store.write() as tx:
         vault = tx.accounts.vaults()[0][0]

@@ -104,6 +104,23 @@ def test_a_failed_job_waits_says_why_and_is_dead_when_it_is_buried(desk: Desk) -
     assert (again.attempts, again.error) == (1, "no JSON")
 
 
+def test_a_job_that_waits_for_its_next_try_begins_now_when_it_is_revived_and_one_that_runs_goes_on(desk: Desk) -> None:
+    add(desk, job("1"), job("2"))
+    failed = lease(desk, "a", START, START + 20)
+    running = lease(desk, "b", START, START + 90)
+    assert failed is not None
+    assert running is not None
+    with desk.store.write() as tx:
+        assert tx.jobs.put_back(failed, START + 60, "status 500")
+        assert tx.jobs.revive("v", "extract", START + 30) == 1
+        assert tx.jobs.revive("v", "extract", START + 30) == 0
+    again = lease(desk, "c", START + 30, START + 40)
+    assert again is not None
+    assert (again.id, again.attempts, again.error) == (failed.id, 2, "status 500")
+    with desk.store.write() as tx:
+        assert tx.jobs.finish(running, START + 50), "its lease was not taken away"
+
+
 def test_jobs_are_counted_by_kind_and_state_and_the_done_ones_trimmed(desk: Desk) -> None:
     add(desk, *(job(str(n), due_at=START + n) for n in range(4)), job("9", kind="judge"), job("8", vault="w"))
 

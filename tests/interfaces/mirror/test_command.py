@@ -82,6 +82,19 @@ def test_a_new_folder_mirrors_the_server_in_the_settings_and_says_so(serve: Serv
     )
 
 
+def test_a_line_break_in_the_name_of_a_file_forges_no_line(root: Path) -> None:
+    (root / "b\nrefused: c.md").write_text("Two.\n")
+    said = run(root, "--user").splitlines()
+    assert said[-2:] == ["new note: a.md", "new note: b␊refused: c.md"]
+    listed = subprocess.run(
+        [sys.executable, "-m", "dolmen", "note", "list", "--user", "--json"],
+        env={**os.environ, "DOLMEN_DATABASE": f"sqlite:///{root.parent}/own.db"},
+        capture_output=True,
+        check=True,
+    )
+    assert "b refused: c" in [note["title"] for note in json.loads(listed.stdout)["notes"]]
+
+
 def test_a_vault_is_named_for_a_store_and_not_for_a_server(serve: Serve, root: Path) -> None:
     served = serve()
     for more, settings in ((("--server", served.base), {}), ((), {"url": served.url})):

@@ -13,12 +13,18 @@ _ANY_COLOUR = re.compile(rf"\x1b\[(?!{_OURS})")
 # surrogates, which stand for bytes of a file's name that are no text and cannot be written as such.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"({_OWN_COLOUR})|[{_CONTROLS}]")
+_BREAKS = re.compile("[\t\n]")
 _UNSAFE_IN_JSON = re.compile(f"[{_CONTROLS}]")
 
 
 def visible(text: str) -> str:
     """The text with `␛` for an escape, `‹U+202E›` for what has no picture; colours of `marked` stay."""
     return _UNSAFE.sub(_shown, text)
+
+
+def one_line(name: str) -> str:
+    """A name that stands in a line of its own: `␊` for a line break, which a file's name may hold."""
+    return _BREAKS.sub(lambda found: chr(0x2400 + ord(found[0])), name)
 
 
 def marked(styled: str) -> str:

@@ -36,7 +36,7 @@ def _fresh(rt: Runtime, vault: str) -> bool:
 
 
 def again(rt: Runtime, actor: Actor) -> int:
-    """Jobs that failed too often begin again; returns how many."""
+    """Jobs that failed too often begin again, those that wait for their next try begin now; returns how many."""
     require(actor, "admin")
     with rt.store.write() as tx:
         return tx.jobs.revive(actor.vault, KIND, tx.now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -41,6 +42,7 @@ from dolmen.services.sharing import audience_of_note, marked
 from dolmen.store.contract import Tx
 
 RELATES = "relates_to"
+_BREAKS = re.compile(r"[\t\n\r]+")
 _NUMBERS = 200
 
 
@@ -190,7 +192,7 @@ def drafted(request: NewNote) -> Draft:
 
 def title_of_file(path: str, document: Document) -> str:
     """A file's title: its first heading when that is its name, else its name."""
-    stem = path.rpartition("/")[2].removesuffix(".md")
+    stem = _BREAKS.sub(" ", path.rpartition("/")[2].removesuffix(".md"))
     heading = first_heading(document)
     return heading if heading and slug(heading) == slug(stem) else stem[:TITLE_LIMIT] or "Note"
 

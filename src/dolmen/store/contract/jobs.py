@@ -56,7 +56,7 @@ class Jobs(Protocol):
         """It failed and is not tried again by itself."""
 
     def revive(self, vault: str, kind: str, now: int) -> int:
-        """Dead ones are tried again; returns how many."""
+        """Dead ones are tried again, and those that wait for their next try begin now; returns how many."""
 
     def select(
         self, vault: str, kind: str | None = None, status: JobStatus | None = None, limit: int = 200

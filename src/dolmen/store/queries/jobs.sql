@@ -27,9 +27,11 @@ UPDATE job SET status = :status, due_at = :due_at, owner = '', attempts = attemp
 WHERE vault_id = :vault AND id = :id AND status = 'waiting' AND owner = :owner;
 
 -- name: revive
--- Dead jobs of a kind begin again.
-UPDATE job SET status = 'waiting', due_at = :now, owner = '', attempts = 0, finished_at = NULL
-WHERE vault_id = :vault AND kind = :kind AND status = 'dead';
+-- Dead jobs of a kind begin again, and those that wait for their next try begin now.
+UPDATE job SET status = 'waiting', due_at = :now, owner = '', finished_at = NULL,
+    attempts = CASE WHEN status = 'dead' THEN 0 ELSE attempts END
+WHERE vault_id = :vault AND kind = :kind
+    AND (status = 'dead' OR (status = 'waiting' AND owner = '' AND due_at > :now));
 
 -- name: select
 -- Jobs of a vault under a condition, oldest first.

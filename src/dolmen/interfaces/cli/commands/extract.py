@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.timeframe import format_utc
 from dolmen.interfaces.cli.here import Here, command
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="Sessions to read at most.")
-@click.option("--retry", is_flag=True, help="Also those that failed too often.")
+@click.option("--retry", is_flag=True, help="Also those that failed: at once, and however often.")
 @command
 def extract(here: Here, limit: int | None, retry: bool) -> None:
     """Look for memories in session summaries, with the chat model.
@@ -38,6 +39,8 @@ def extract(here: Here, limit: int | None, retry: bool) -> None:
         progress.end()
         with rt.read(actor) as tx:
             waiting = tx.jobs.counts(actor.vault, tx.now).get(extraction.KIND, {}).get("waiting", 0)
+            later = [job for job in tx.jobs.select(actor.vault, extraction.KIND, "waiting", 10_000) if not job.owner]
+            next_try = min((job.due_at for job in later if job.due_at > tx.now), default=None)
             proposed = len(tx.proposals.select(actor.vault, "pending", None, 10_000))
     if worked.outage:
         here.out.warn(f"The chat model is not available: {worked.outage}")
@@ -49,10 +52,12 @@ def extract(here: Here, limit: int | None, retry: bool) -> None:
             "failed": worked.failed,
             "dead": worked.dead,
             "waiting": waiting,
+            "next_try": None if next_try is None else format_utc(next_try),
             "outage": worked.outage,
         },
         [
             f"{worked.done:,} sessions read, {worked.failed + worked.dead:,} failed, {waiting:,} wait",
+            *([] if next_try is None else [f"The next try is at {format_utc(next_try)}; `--retry` tries at once."]),
             f"{proposed:,} proposals wait for you: `dolmen review`" if proposed else "Nothing waits for you.",
         ],
     )

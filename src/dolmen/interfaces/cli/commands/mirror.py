@@ -19,6 +19,7 @@ from dolmen.interfaces.cli.commands.mirror_place import Place, endpoint_of, open
 from dolmen.interfaces.cli.exits import FAILED
 from dolmen.interfaces.cli.here import Here, command
 from dolmen.interfaces.cli.output import Output
+from dolmen.interfaces.cli.visible import for_json, for_terminal, one_line
 
 if TYPE_CHECKING:
     from dolmen.client.mirror import Mirror, Report
@@ -133,11 +134,11 @@ def _lines(out: Output, report: Report) -> list[str]:
     told = ((report.counts[kind], one, many) for kind, (one, many) in _WORDS.items())  # type: ignore[index]  # as above
     counts = [f"{number} {one if number == 1 else many}" for number, one, many in told if number]
     lines = [", ".join(counts) or "in step: nothing to do"]
-    lines += _some(out, [f"{_WORDS[kind][0]}: {path}" for kind, path in report.done])
-    lines += _some(out, [f"waits for you in `dolmen review`: {path}" for path in report.waiting])
-    lines += _some(out, [f"refused: {path}: {error.message}" for path, error in report.refused.items()])
-    lines += _some(out, [f"left alone: {path}: {why}" for path, why in report.passed.items()])
-    return lines + _some(out, [f"is being written, next time: {path}" for path in report.later])
+    lines += _some(out, [f"{_WORDS[kind][0]}: {one_line(path)}" for kind, path in report.done])
+    lines += _some(out, [f"waits for you in `dolmen review`: {one_line(path)}" for path in report.waiting])
+    lines += _some(out, [f"refused: {one_line(path)}: {error.message}" for path, error in report.refused.items()])
+    lines += _some(out, [f"left alone: {one_line(path)}: {why}" for path, why in report.passed.items()])
+    return lines + _some(out, [f"is being written, next time: {one_line(path)}" for path in report.later])
 
 
 def _some(out: Output, lines: list[str]) -> list[str]:
@@ -190,15 +191,15 @@ class _Telling:
 
     def __call__(self, report: Report) -> None:
         for kind, path in report.done:
-            self._say({"what": kind, "path": path}, f"{_WORDS[kind][0]}: {path}")
-        problems = {f"refused: {path}: {error.message}": ("refused", path) for path, error in report.refused.items()}
-        problems |= {f"left alone: {path}: {why}": ("passed", path) for path, why in report.passed.items()}
+            self._say({"what": kind, "path": path}, f"{_WORDS[kind][0]}: {one_line(path)}")
+        problems = {
+            f"refused: {one_line(path)}: {error.message}": ("refused", path) for path, error in report.refused.items()
+        }
+        problems |= {f"left alone: {one_line(path)}: {why}": ("passed", path) for path, why in report.passed.items()}
         for line, (what, path) in problems.items():
             if line not in self.said:
                 self._say({"what": what, "path": path, "message": line}, line)
         self.said = frozenset(problems)
 
     def _say(self, value: dict[str, str], line: str) -> None:
-        from dolmen.interfaces.cli.visible import for_json, for_terminal
-
         click.echo(for_json(json.dumps(value, ensure_ascii=False)) if self.out.as_json else for_terminal(line))

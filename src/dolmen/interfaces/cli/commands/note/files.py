@@ -14,6 +14,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.interfaces.cli.commands.memory import options
 from dolmen.interfaces.cli.exits import FAILED
 from dolmen.interfaces.cli.here import Here, command
+from dolmen.interfaces.cli.visible import one_line
 
 _LISTED = 50
 _SIZE_LIMIT = 8_000_000
@@ -53,7 +54,7 @@ def import_(here: Here, folder: Path, project: str | None, mine: bool) -> None:
             progress(number)
     progress.end()
     lines = [f"{counts['stored']} new, {counts['updated']} changed, {counts['unchanged']} as they were"]
-    lines += [f"refused: {each['path']}: {each['message']}" for each in refused[:_LISTED]]
+    lines += [f"refused: {one_line(each['path'])}: {each['message']}" for each in refused[:_LISTED]]
     if len(refused) > _LISTED:
         lines.append(f"… and {len(refused) - _LISTED} more")
     here.out.result({**counts, "refused": refused}, lines)
