@@ -1,5 +1,5 @@
 """The ASGI application: MCP at /mcp and /mcp/<toolset>, Quick Connect at /quick, REST at /api/v1, /health, /metrics;
-nothing else is here."""
+anything else is a page for people, or a refusal."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
             *_sign_in(rt, door),
             Route("/health", surroundings.health),
             Route("/metrics", surroundings.metrics),
-            Route("/{path:path}", _nothing_here, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+            Route("/{path:path}", surroundings.nothing, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
         ],
         middleware=[
             Middleware(Log, metrics.request),
@@ -85,7 +85,7 @@ def create_app(rt: Runtime, options: HttpOptions, servers: Servers | None = None
 def _sign_in(rt: Runtime, door: Door) -> list[Route]:
     """The pages and calls of signing in: where there is a public address to come back to."""
     if not door.options.base:
-        return []
+        return [Route("/web/style.css", _style)]
     from dolmen.interfaces.http.oauth.routes import routes
 
     return routes(
@@ -161,7 +161,7 @@ class _Mcp:
         except DolmenError as error:
             if error.code == "internal":
                 raise
-            await refusal(error)(scope, receive, send)
+            await _shown(Request(scope), refusal(error), self.options, tools=True)(scope, receive, send)
 
     def _actor(self, scope: Scope) -> Actor:
         query = scope["query_string"].decode("latin-1")
@@ -223,6 +223,10 @@ class _Surroundings:
             return refusal(_not_yours())
         return Response(self._metrics.text(), media_type=CONTENT_TYPE)
 
+    async def nothing(self, request: Request) -> Response:
+        refused = refusal(_nothing_here(), request.url.path)
+        return _shown(request, refused, self.door.options)
+
     def _known(self, request: Request) -> bool:
         return self.door.knows(request.headers, client=self.door.address(request.scope))
 
@@ -235,10 +239,27 @@ def _not_yours() -> DolmenError:
     )
 
 
-async def _nothing_here(request: Request) -> Response:
-    error = DolmenError(
+def _shown(request: Request, refused: Response, options: HttpOptions, *, tools: bool = False) -> Response:
+    """A refusal, as a page to somebody who opened the address in a browser."""
+    asked = request.headers.get("accept", "")
+    if "text/html" not in asked.lower() or request.url.path.startswith(("/api/", "/.well-known/")):
+        return refused
+    from dolmen.interfaces.http.web import stray  # what draws pages is not loaded for programs
+
+    if not stray.reads_pages(request):
+        return refused
+    return stray.instead(request, refused, base=options.base, tools=tools)
+
+
+async def _style(request: Request) -> Response:
+    from dolmen.interfaces.http.web.pages import style
+
+    return await style(request)
+
+
+def _nothing_here() -> DolmenError:
+    return DolmenError(
         "not-found",
         "There is nothing here.",
         "MCP is at /mcp, plain HTTP at /quick, pages for people at / once DOLMEN_PUBLIC_URL is set; see also /health.",
     )
-    return refusal(error, request.url.path)
