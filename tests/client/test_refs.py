@@ -202,6 +202,18 @@ def test_who_is_behind_the_last_check_does_not_contradict_it(shop: Checkout) -> 
     assert states(shop, [anchor]) == ["current"]
 
 
+def test_what_was_seen_at_a_commit_that_was_dropped_since_is_looked_at_again(shop: Checkout, tmp_path: Path) -> None:
+    """C-226: nobody is at that commit any more, so nobody else would ever say that the code is as it was."""
+    [anchor] = anchored(shop, SYMBOL)
+    newer = shop.commit(cart_py=TOTAL.replace("price", "cost"))
+    seen_newer = Target(anchor.path, anchor.symbol, anchor.anchor_commit, anchor.anchor_hash, newer)
+    shop.git("worktree", "add", "-q", "--detach", str(tmp_path / "beside"), newer)
+    shop.git("reset", "-q", "--hard", "HEAD~1")
+    assert seen(shop, [seen_newer]).passed_over == {"newer": 1}, "another worktree is at it"
+    shop.git("worktree", "remove", str(tmp_path / "beside"))
+    assert states(shop, [seen_newer]) == ["current"]
+
+
 def test_a_commit_that_is_not_here_says_nothing(shop: Checkout) -> None:
     unknown = [Target("cart.py", "", "f" * 40, "blob:1"), Target("cart.py", "total", "abcdef0", "def1:1")]
     assert seen(shop, unknown).passed_over == {"diverged": 2}

@@ -126,10 +126,12 @@ class Repository:
         return {commit for commit, id in known.items() if id not in outside}
 
     def ahead(self, commits: Iterable[str]) -> set[str]:
-        """Those of the commits whose history contains the one that is checked out, and that are newer."""
+        """Those of the commits whose history contains the one that is checked out, and that are newer; no such that was
+        dropped since, which no branch, tag or worktree here leads to any more."""
         known = self._known(set(commits))
         newer = {commit: id for commit, id in known.items() if id != self.head}
-        return {commit for commit, id in newer.items() if self._fine("merge-base", "--is-ancestor", self.head, id)}
+        after = {commit for commit, id in newer.items() if self._fine("merge-base", "--is-ancestor", self.head, id)}
+        return {commit for commit in after if not self._say("rev-list", "-1", newer[commit], "--not", "--all")}
 
     def submodules(self) -> tuple[str, ...]:
         """Folders that belong to other repositories."""
