@@ -62,6 +62,24 @@ def test_a_problem_is_heard_first_and_with_the_field_that_has_the_focus(
     assert "autofocus" in tag
 
 
+@pytest.mark.parametrize(("field", "entered"), [("project", "/home/ada"), ("agent", "?")])
+def test_a_wrong_choice_is_told_at_its_field_too(town: Town, field: str, entered: str) -> None:
+    """WCAG 2.2 §3.3.1: the field has the focus, and nothing else is called wrong."""
+    town.enter()
+    request = town.request(town.register())
+    form = {"token": hidden(town.get(request), "token"), "agent": "claude", "mode": "suggest", "toolset": "core"}
+    sent = {**form, "days": "30", "answer": "allow", field: entered}
+    assert "aria-invalid" not in town.get(request).text
+    page = town.post(request, sent).text
+    [tag] = [each for each in re.findall(r"<(?:input|select)[^>]*>", page) if "aria-invalid" in each]
+    assert f'name="{field}"' in tag
+    assert f'aria-describedby="problem {field}-help"' in tag
+    assert "autofocus" in tag
+    assert len(re.findall('aria-describedby="problem', page)) == 1
+    listed = town.post(request, {**sent, field: "claude", "days": "5"})
+    assert (listed.status_code, "aria-invalid" in listed.text) == (400, False)
+
+
 def test_what_describes_a_field_is_on_the_page(town: Town) -> None:
     town.enter()
     for path in ("/sign-in", "/device", "/account", town.request(town.register())):

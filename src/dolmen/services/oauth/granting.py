@@ -129,4 +129,6 @@ def _check(chosen: Consent) -> None:
     if chosen.toolset not in SERVED:
         raise DolmenError("invalid-argument", "There is no such toolset here.", f"Use one of {', '.join(SERVED)}.")
     if not any(each.isalnum() for each in chosen.agent):
-        raise DolmenError("invalid-argument", "The agent has no name.", "Name it: `claude`, `chatgpt`, …")
+        raise DolmenError(
+            "invalid-argument", "The agent has no name.", "Name it: `claude`, `chatgpt`, …", field="agent"
+        )

@@ -125,6 +125,7 @@ class Form:
             },
             "token": form_token(self.entering.cookie.read(request)),
             "problem": said(request, problem),
+            "wrong": _wrong(problem),
         }
         status = STATUS[problem.code] if problem else 200
         own_path = device_address(wish.user_code) if wish.user_code else ""
@@ -163,6 +164,15 @@ class Form:
             expires_at=ends,
             vault=form.get("vault", ""),
         )
+
+
+def _wrong(problem: DolmenError | None) -> str:
+    """The field that a person filled in wrong; empty where it is none, or one of a list, which a form of ours fills."""
+    if problem is None:
+        return ""
+    if problem.code == "invalid-project":
+        return "project"
+    return "agent" if problem.code == "invalid-argument" and problem.data.get("field") == "agent" else ""
 
 
 def _left_out(mode: Mode, wish: Wish, agent_writes: bool) -> str:

@@ -67,10 +67,13 @@ def page(
     def say(sentence: str, **filled: str) -> Markup:
         return escape(known[sentence]).format(**filled)
 
-    def described(help: str = "") -> Markup:
-        # Focus goes to the field at once, past the problem: whoever listens hears it with the field.
-        by = " ".join(id for id in ("problem" if problem else "", help) if id)
-        return Markup(' aria-describedby="{}"').format(by) if by else Markup("")
+    def described(help: str = "", field: str = "") -> Markup:
+        # Focus goes to the field at once, past the problem: whoever listens hears it with the field. Of several that
+        # can be wrong, `wrong` names the one.
+        is_wrong = bool(field) and values.get("wrong") == field
+        by = " ".join(id for id in ("problem" if problem and (is_wrong or not field) else "", help) if id)
+        marks = Markup(' aria-describedby="{}"').format(by) if by else Markup("")
+        return marks + Markup(' aria-invalid="true" autofocus') if is_wrong else marks
 
     shown = {
         **values,
