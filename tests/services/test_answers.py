@@ -106,6 +106,7 @@ def test_every_aspect_that_nothing_covers_is_named_when_no_answer_is_sure(house:
     assert pack.claims == ()
     assert set(pack.gaps) == {"vacation", "carryover", "rules"}
     assert house.recall("휴가 이월 규정").gaps == ("휴가", "이월", "규정")
+    assert house.recall("why did he tell us of vacation?").gaps == ("vacation",), "no function word, in no form"
 
 
 def test_a_word_that_no_memory_has_is_named_beside_what_has_only_the_common_ones(house: House) -> None:

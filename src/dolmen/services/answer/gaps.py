@@ -42,7 +42,11 @@ def gaps_of(query: Query, result: Result, shown: int) -> list[str]:
     times = {word for each in result.ranges for word in each.words.split()}
     missing: list[str] = []
     for word, tokens in words.items():
-        if not tokens or not asked.issuperset(tokens) or any(result.frequencies.get(t, 0) for t in tokens):
+        if (
+            all(map(_is_form, tokens))
+            or not asked.issuperset(tokens)
+            or any(result.frequencies.get(t, 0) for t in tokens)
+        ):
             continue
         bare = word.strip(_AROUND)
         if bare.lower() in times:
@@ -50,6 +54,11 @@ def gaps_of(query: Query, result: Result, shown: int) -> list[str]:
         if bare and (not sure or _is_name(bare, first=query.text.startswith(word)) or bare in quoted):
             missing.append(bare if len(bare) <= _LONGEST else f"{bare[:_LONGEST]}…")
     return missing[:_MOST]
+
+
+def _is_form(token: str) -> bool:
+    """Whether it is the exact form of a word that counts besides: alone it is that of a function word, `did`."""
+    return token.startswith("=")
 
 
 def _covered(words: Iterable[Sequence[str]], answers: Sequence[Found], frequencies: Mapping[str, int]) -> float:

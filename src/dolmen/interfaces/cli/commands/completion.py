@@ -14,7 +14,13 @@ _HOW = {
 @click.command()
 @click.argument("shell", type=click.Choice(sorted(_HOW)))
 def completion(shell: str) -> None:
-    """Print the completion script of a shell."""
+    """Print the completion script of a shell.
+
+    \b
+    bash  eval "$(dolmen completion bash)" in ~/.bashrc
+    zsh   eval "$(dolmen completion zsh)" in ~/.zshrc
+    fish  dolmen completion fish > ~/.config/fish/completions/dolmen.fish
+    """
     from click.shell_completion import get_completion_class
 
     from dolmen.interfaces.cli.main import cli

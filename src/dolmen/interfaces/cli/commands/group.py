@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -50,7 +51,8 @@ def add(here: Here, name: str) -> None:
     with here.vault(create=True) as (rt, actor):
         made = groups.add_group(rt, actor, name)
     here.out.result(
-        present.plain(made), [f"{made.name} is there; `dolmen key create AGENT --group` makes a key for it."]
+        present.plain(made),
+        [f"{made.name} is there; `dolmen key create AGENT --group {shlex.quote(made.name)}` makes a key for it."],
     )
 
 

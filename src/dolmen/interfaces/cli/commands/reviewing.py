@@ -107,7 +107,8 @@ class Walk:
                 self.decided["skipped"] += 1
                 return True
             case _:
-                self._say(_HELP.splitlines())
+                shown = [line for line in _HELP.splitlines() if item.text or not line.startswith("  e ")]
+                self._say(shown)
                 return None
 
     def _approve(self, item: ReviewItem, text: str | None = None) -> None:

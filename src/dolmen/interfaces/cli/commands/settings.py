@@ -60,5 +60,5 @@ def _of_vault(here: Here, name: str, value: str | None) -> None:
     choices = " | ".join(CHOICES[name])
     here.out.result(
         {"name": name, "value": now, "choices": list(CHOICES[name]), "help": HELP[name]},
-        [f"{name} {now}", here.out.dim(f"{choices}: {HELP[name]}")],
+        [f"{name} {now}", *map(here.out.dim, here.out.lines(f"{choices}: {HELP[name]}"))],
     )
