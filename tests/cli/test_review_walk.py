@@ -116,6 +116,16 @@ def test_a_person_approves_edits_rejects_and_skips(waiting: str, tmp_path: Path)
     assert stored["The port of the API is 8080."]["status"] == "active"
 
 
+def test_a_word_that_stands_for_no_choice_decides_nothing(waiting: str) -> None:
+    """C-136: `abort` is no approval because it begins with an a."""
+    person = Sitting(["review"], waiting)
+    for keys in ("abort\n", "all\n", "Rather not\n", "remove\n", "skip\n", "app\n", "quit\n"):
+        person.answer(CHOICE, keys)
+    code, lines = person.ended()
+    assert (code, lines[-1]) == (0, "1 skipped, 1 approved, 2 left")
+    assert sum(line == "  q  stop here; what was decided stays decided" for line in lines) == 4
+
+
 def test_all_of_a_group_are_decided_together_and_the_others_are_still_asked(waiting: str) -> None:
     person = Sitting(["review"], waiting)
     person.answer(CHOICE, "A\n")

@@ -40,7 +40,8 @@ def extract(here: Here, limit: int | None, retry: bool) -> None:
         with rt.read(actor) as tx:
             waiting = tx.jobs.counts(actor.vault, tx.now).get(extraction.KIND, {}).get("waiting", 0)
             later = [job for job in tx.jobs.select(actor.vault, extraction.KIND, "waiting", 10_000) if not job.owner]
-            next_try = min((job.due_at for job in later if job.due_at > tx.now), default=None)
+            retry_of = min((job for job in later if job.due_at > tx.now), key=lambda job: job.due_at, default=None)
+            next_try = None if retry_of is None else here.out.when(retry_of.due_at)
             proposed = len(tx.proposals.select(actor.vault, "pending", None, 10_000))
     if worked.outage:
         here.out.warn(f"The chat model is not available: {worked.outage}")
@@ -52,12 +53,13 @@ def extract(here: Here, limit: int | None, retry: bool) -> None:
             "failed": worked.failed,
             "dead": worked.dead,
             "waiting": waiting,
-            "next_try": None if next_try is None else format_utc(next_try),
+            "next_try": None if retry_of is None else format_utc(retry_of.due_at),
             "outage": worked.outage,
         },
         [
             f"{worked.done:,} sessions read, {worked.failed + worked.dead:,} failed, {waiting:,} wait",
-            *([] if next_try is None else [f"The next try is at {format_utc(next_try)}; `--retry` tries at once."]),
+            *([] if retry_of is None else [f"The next try is at {next_try}, after: {retry_of.error}"]),
+            *([] if retry_of is None else ["`dolmen extract --retry` tries at once."]),
             f"{proposed:,} proposals wait for you: `dolmen review`" if proposed else "Nothing waits for you.",
         ],
     )

@@ -38,6 +38,16 @@ _HELP = """\
   R  reject all of this group that are left
   q  stop here; what was decided stays decided"""
 
+_WORDS = ("approve", "edit", "reject", "skip", "quit")
+
+
+def _choice(typed: str) -> str:
+    """The letter that was meant: itself, or the first of a word that stands for it; empty for anything else, such as
+    `abort`, which agrees to nothing."""
+    if len(typed) < 2:
+        return typed
+    return next((word[0] for word in _WORDS if word.startswith(typed.lower())), "")
+
 
 @dataclass(slots=True)
 class Walk:
@@ -89,7 +99,7 @@ class Walk:
         edit = "[e]dit, " if item.text else ""
         choices = f"[a]pprove, {edit}[r]eject, [s]kip, [A]/[R] all {PLURALS[item.group]}, [q]uit, [?]"
         typed = click.prompt(f"{choices}, then Enter", prompt_suffix=" > ", default="s", show_default=False, err=True)
-        match str(typed).strip()[:1]:
+        match _choice(str(typed).strip()):
             case "a":
                 return self._attempt(self._approve, item) or None
             case "e" if item.text:
