@@ -12,6 +12,7 @@ from dolmen.domain.errors import DolmenError
 from dolmen.services import accounts, passwords
 from dolmen.services.checking import tidied
 from dolmen.services.people import IDLE, LONGEST, SignedIn, Visitor, prove
+from dolmen.services.presence import require_browser
 from dolmen.services.recording import audit
 from dolmen.services.second_factor import is_fresh
 from dolmen.store.contract import Passkey, Role, Tx
@@ -95,6 +96,7 @@ def rename(rt: Runtime, here: SignedIn, name: str) -> None:
         DolmenError: `invalid-argument`.
     """
     with rt.store.write() as tx:
+        _require(tx, here)
         tx.people.change(here.person.vault, here.person.id, name=tidied(name))
         audit(tx, here.actor, "person:name", here.person.id)
 
@@ -113,7 +115,7 @@ def change_password(rt: Runtime, here: SignedIn, old: str, new: str, visitor: Vi
     prove(rt, here, old, visitor)
     kept = passwords.hash_of(new)
     with rt.store.write() as tx:
-        tx.people.hold(here.person.vault, here.person.id)
+        _require(tx, here)
         tx.people.set_secret(here.person.vault, here.person.id, "password", kept, tx.now)
         tx.people.close_all(here.person.vault, here.person.id, but=here.session)
         audit(tx, here.actor, "person:password", here.person.id)
@@ -128,6 +130,7 @@ def end_browser(rt: Runtime, here: SignedIn, id: str) -> None:
     """
     vault, person = here.person.vault, here.person.id
     with rt.store.write() as tx:
+        _require(tx, here)
         if id == "others":
             tx.people.close_all(vault, person, but=here.session)
             return
@@ -144,6 +147,7 @@ def end_connection(rt: Runtime, here: SignedIn, id: str) -> None:
         DolmenError: `not-found`, the same for a connection of somebody else.
     """
     with rt.store.write() as tx:
+        _require(tx, here)
         found = next((each for each in _connections(tx, here.person.id) if each.id == id), None)
         if found is None:
             raise DolmenError("not-found", "That connection has ended already.", "Reload the page.")
@@ -152,6 +156,10 @@ def end_connection(rt: Runtime, here: SignedIn, id: str) -> None:
             audit(tx, replace(here.actor, vault=found.vault), "key:revoke", id)
     for each in (id, *ended):
         rt.keys.forget(each)
+
+
+def _require(tx: Tx, here: SignedIn) -> None:
+    require_browser(tx, here.person.vault, here.person.id, here.session)
 
 
 def _holding(tx: Tx, person: str) -> list[Connection]:

@@ -105,6 +105,9 @@ def add(rt: Runtime, here: SignedIn, site: Site, client_data: bytes, attestation
             "invalid-argument", "That passkey does not hold.", "Try again.", reason=f"passkey-{reason}", person=person
         ) from None
     with rt.store.write() as tx:
+        require_fresh(tx, here)
+        if len(tx.proofs.passkeys(person.vault, person.id)) >= MOST:
+            raise DolmenError("conflict", f"There are {MOST} passkeys already.", "Remove one first.")
         passkey = Passkey(
             person.vault, person.id, base64url(made.credential), base64url(der), made.counter, label, tx.now
         )

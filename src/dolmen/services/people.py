@@ -83,6 +83,7 @@ def entry_link(rt: Runtime, actor: Actor, person: str) -> str:
     require(actor, "admin")
     secret = secrets.token_urlsafe(24)
     with rt.store.write() as tx:
+        tx.people.hold(actor.vault, person)  # of two links at once one is left
         found = tx.people.get(actor.vault, person)
         if found is None or found.removed_at is not None:
             raise not_found("Person", person)
@@ -131,6 +132,7 @@ def remove(rt: Runtime, actor: Actor, person: str) -> None:
     """
     require(actor, "admin")
     with rt.store.write() as tx:
+        tx.people.hold(actor.vault, person)
         found = tx.people.get(actor.vault, person)
         if found is None:
             raise not_found("Person", person)
@@ -174,6 +176,9 @@ def choose_password(rt: Runtime, secret: str, login: str, password: str, visitor
     passwords.check(password, login, link_of(rt, secret).name)
     kept = passwords.hash_of(password)
     with rt.store.write() as tx:
+        link = tx.people.link(hashed(secret))
+        if link is not None:
+            tx.people.hold(link.vault, link.person)  # nobody who is removed meanwhile gets a way in
         person = _owner_of(tx, tx.people.use_link(hashed(secret), tx.now))
         holder = tx.people.by_login(login)
         if holder is not None and (holder.vault, holder.id) != (person.vault, person.id):
@@ -181,8 +186,8 @@ def choose_password(rt: Runtime, secret: str, login: str, password: str, visitor
         tx.people.hold(person.vault, person.id)
         tx.people.change(person.vault, person.id, login=login)
         tx.people.set_secret(person.vault, person.id, "password", kept, tx.now)
-        tx.people.close_all(person.vault, person.id)
         tx.people.succeeded(_by_name(login))
+        tx.people.close_all(person.vault, person.id)
         audit(tx, actor_of(person), "person:password", person.id)
         return let_in(tx, person, visitor)
 

@@ -21,6 +21,7 @@ from dolmen.services.people import (
     open_browser,
     prove,
 )
+from dolmen.services.presence import require_browser
 from dolmen.services.recording import audit
 from dolmen.services.refusing import refused
 from dolmen.store.contract import Person, Step, Tx
@@ -46,11 +47,12 @@ class Offer:
 
 
 def require_fresh(tx: Tx, here: SignedIn) -> None:
-    """Refuses a browser that has been signed in for long.
+    """Refuses a browser that has been signed in for long, or is not any more.
 
     Raises:
         DolmenError: `forbidden`.
     """
+    require_browser(tx, here.person.vault, here.person.id, here.session)
     if not is_fresh(here, tx.now):
         raise DolmenError("forbidden", "You signed in some time ago.", "Sign in again, then change this.")
 
@@ -96,7 +98,6 @@ def confirm(rt: Runtime, here: SignedIn, code: str) -> list[str]:
     """
     person = here.person
     with rt.store.write() as tx:
-        tx.people.hold(person.vault, person.id)
         require_fresh(tx, here)
         _require_off(tx, person)
         secret = _waiting(tx, here)
@@ -154,6 +155,7 @@ def renew_recovery(rt: Runtime, here: SignedIn, code: str, visitor: Visitor) -> 
     """
     _check(rt, here, code, visitor)
     with rt.store.write() as tx:
+        require_browser(tx, here.person.vault, here.person.id, here.session)
         audit(tx, here.actor, "person:recovery-codes", here.person.id)
         return _recovery(tx, here.person)
 
@@ -165,7 +167,7 @@ def turn_off(rt: Runtime, here: SignedIn, password: str, code: str, visitor: Vis
     Raises:
         DolmenError: `forbidden`; `conflict` while codes are off; `rate-limited`.
     """
-    with rt.store.read() as tx:
+    with rt.store.write() as tx:
         passwordless = tx.people.secret(here.person.vault, here.person.id, "password") is None
         if passwordless:
             require_fresh(tx, here)
@@ -173,6 +175,7 @@ def turn_off(rt: Runtime, here: SignedIn, password: str, code: str, visitor: Vis
         prove(rt, here, password, visitor)
     _check(rt, here, code, visitor)
     with rt.store.write() as tx:
+        require_browser(tx, here.person.vault, here.person.id, here.session)
         guessed_right(tx, here.person.login or "", visitor)
         tx.proofs.drop_codes(here.person.vault, here.person.id)
         audit(tx, here.actor, "person:no-second-factor", here.person.id)

@@ -28,6 +28,7 @@ from dolmen.services.oauth.binding import in_vault
 from dolmen.services.oauth.clients import UNAPPROVED_FOR
 from dolmen.services.oauth.granting import connect
 from dolmen.services.oauth.tokens import GONE, Tokens, end, issue
+from dolmen.services.presence import require_browser
 from dolmen.services.recording import audit
 
 if TYPE_CHECKING:
@@ -93,13 +94,20 @@ def waiting_device(rt: Runtime, entered: str) -> DeviceCode:
     return device
 
 
-def allow_device(rt: Runtime, person: Actor, device: DeviceCode, client: Client, chosen: Consent) -> None:
+def allow_device(
+    rt: Runtime, person: Actor, device: DeviceCode, client: Client, chosen: Consent, session: str = ""
+) -> None:
     """Makes the connection that the person agreed to; the machine gets its tokens when it asks next.
+
+    Args:
+        session: as for `granting.consent`.
 
     Raises:
         DolmenError: as `granting.connect`; `not-found` when somebody decided meanwhile, or it waited for too long.
     """
     with rt.store.write() as tx:
+        if session:
+            require_browser(tx, person.vault, person.person, session)
         if device.expires_at <= tx.now:
             raise _nobody()
         person = in_vault(tx, person, chosen)

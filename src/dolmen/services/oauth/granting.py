@@ -15,6 +15,7 @@ from dolmen.services.accounts import hashed, project_named
 from dolmen.services.groups import put_together
 from dolmen.services.oauth.binding import Consent, in_vault, key_of, within_key
 from dolmen.services.policy import policy_in
+from dolmen.services.presence import require_browser
 from dolmen.services.recording import audit
 
 if TYPE_CHECKING:
@@ -41,14 +42,19 @@ class Request:
         mode_of(self.scope)
 
 
-def consent(rt: Runtime, person: Actor, request: Request, chosen: Consent) -> str:
+def consent(rt: Runtime, person: Actor, request: Request, chosen: Consent, session: str = "") -> str:
     """Makes the connection that the person agreed to; returns the code for the client, which holds for a minute.
+
+    Args:
+        session: the hash of the secret of the browser that they agreed with; it must be signed in still.
 
     Raises:
         DolmenError: as `connect`.
     """
     code = CODE_PREFIX + secrets.token_urlsafe(32)
     with rt.store.write() as tx:
+        if session:
+            require_browser(tx, person.vault, person.person, session)
         person = in_vault(tx, person, chosen)
         connection, scope = connect(tx, person, request.client, request.scope, chosen)
         tx.oauth.add_code(

@@ -75,7 +75,7 @@ class ConsentPage:
             return self._back(asked, error="access_denied", error_description="The person said no.")
         try:
             chosen = await to_thread.run_sync(self.form.chosen, form)
-            code = await to_thread.run_sync(oauth.consent, self.entering.rt, here.actor, wanted, chosen)
+            code = await to_thread.run_sync(oauth.consent, self.entering.rt, here.actor, wanted, chosen, here.session)
         except DolmenError as error:
             return await self.form.page(request, here, wish, form, problem=error)
         return self._back(asked, code=code)

@@ -109,7 +109,7 @@ class DevicePage:
             return page(request, "device_done", {"outcome": "denied"}, base=self.base, own_path=HOME)
         try:
             chosen = await to_thread.run_sync(self.form.chosen, form)
-            await to_thread.run_sync(oauth.allow_device, rt, here.actor, device, client, chosen)
+            await to_thread.run_sync(oauth.allow_device, rt, here.actor, device, client, chosen, here.session)
         except DolmenError as error:
             if error.code == "not-found":
                 raise
