@@ -76,6 +76,7 @@ def join(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
                 "Everybody of the vault sees what this key writes, so a group would change nothing.",
                 "Make a key with `dolmen key create AGENT --group NAME`.",
             )
+        tx.accounts.hold(actor.vault, key)  # a client that is let in with it meanwhile waits, and then joins too
         for each in (key, *tx.oauth.bound_to(actor.vault, key)):
             tx.accounts.join_group(actor.vault, found.id, each)
         audit(tx, actor, "group:join", f"{found.id} {key}")
@@ -95,6 +96,7 @@ def leave(rt: Runtime, actor: Actor, name: str, key: str) -> KeyGroup:
 
     require(actor, "admin")
     with rt.write(actor) as tx:
+        tx.accounts.hold(actor.vault, key)  # whoever lets a client in with it meanwhile waits, and then sees it outside
         found = group_named(tx, actor, name)
         if not tx.accounts.leave_group(actor.vault, found.id, key):
             raise not_found("Key", key)

@@ -234,6 +234,30 @@ def test_a_key_that_ends_while_its_client_is_let_in_leaves_nothing_behind(house:
     assert left == []
 
 
+def test_a_key_that_leaves_its_group_while_its_client_is_let_in_leaves_nobody_behind(house: House) -> None:
+    # C-306: whichever of the two comes first.
+    at_browser = replace(house.owner, agent="web", connection="web")
+    for number in range(6):
+        name = f"pair {number}"
+        groups.add_group(house.rt, house.owner, name)
+        own, _ = key(house, "one", groups=[name])
+        asking = register_with_key(house.rt, own, {"client_name": "Claude", "redirect_uris": [BACK]})
+        request, together = Request(asking, BACK, CHALLENGE, RESOURCE), Barrier(2)
+
+        def let_in(request: Request = request, together: Barrier = together) -> None:
+            together.wait(20)
+            consent(house.rt, at_browser, request, Consent("claude", "write"))
+
+        def leave(own: Actor = own, name: str = name, together: Barrier = together) -> None:
+            together.wait(20)
+            groups.leave(house.rt, house.owner, name, own.connection)
+
+        with ThreadPoolExecutor(2) as pool:
+            for each in [pool.submit(let_in), pool.submit(leave)]:
+                each.result()
+    assert [each.keys for each in groups.groups(house.rt, house.owner) if each.name.startswith("pair")] == [()] * 6
+
+
 def test_a_key_that_is_kept_apart_makes_none_that_is_not(house: House) -> None:
     own, _ = key(house, "one", apart=True, mode="admin")
     with pytest.raises(DolmenError) as error:
