@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from dolmen.interfaces.http import server
+from dolmen.services import accounts
 from tests.interfaces.conftest import JSON, Serve, Served, rpc, within
 
 pytestmark = pytest.mark.slow
@@ -28,6 +29,34 @@ def connect() -> Iterator[Connect]:
             return stack.enter_context(socket.create_connection((host, int(port)), timeout=20))
 
         yield connected
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/mcp", rpc("tools/call", name="remember", arguments={"content": "A thief writes this."})),
+        ("/mcp/kmem", rpc("tools/call", name="remember", arguments={"content": "# T\n\nA thief writes this."})),
+        ("/api/tokens", {"label": "thief", "scope": "read"}),
+        ("/quick/propose", {"content": "A thief writes this.", "kind": "decision"}),
+    ],
+)
+def test_a_key_that_ends_while_its_request_is_on_the_way_does_nothing_any_more(
+    serve: Serve, connect: Connect, path: str, body: dict[str, object]
+) -> None:
+    """C-295: the key is looked at before the body, which may take half a minute to come."""
+    served = serve(auth="keys")
+    secret, sent = served.key(mode="admin"), json.dumps(body).encode()
+    line = connect(served)
+    head = HEAD.replace("/mcp", path, 1) + f"Authorization: Bearer {secret}\r\nExpect: 100-continue\r\n"
+    line.sendall(f"{head}Connection: close\r\nContent-Length: {len(sent)}\r\n\r\n".encode())
+    assert b" 100 " in answered(line, b"\r\n\r\n"), "it was let in, and is waited for"
+    [connection] = accounts.keys(served.rt, served.owner())
+    accounts.revoke(served.rt, served.owner(), connection.id)
+    line.sendall(sent)
+    assert answered(line).startswith(b"HTTP/1.1 401 ")
+    with served.rt.store.read() as tx:
+        assert tx.memories.written_by(connection.vault, connection.id) == 0
+        assert [each.id for each in tx.accounts.connections(connection.vault)] == [connection.id]
 
 
 def answered(line: socket.socket, until: bytes = b"") -> bytes:

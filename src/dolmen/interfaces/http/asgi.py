@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.values import Actor
 from dolmen.interfaces.http import openapi, quick, rest
-from dolmen.interfaces.http.body import Body
+from dolmen.interfaces.http.body import Body, attended
 from dolmen.interfaces.http.capability import checking
 from dolmen.interfaces.http.door import Door, agent_of, toolset_of, unauthorized
 from dolmen.interfaces.http.framing import CleanHeaders
@@ -157,6 +157,7 @@ class _Mcp:
             stand = scope["dolmen.standing"] = standing(actor, self.faces[toolset], self.options)
             with self.limits.request(actor.connection, time.monotonic(), stand.request):
                 quota = await self._quota(actor)
+                receive = attended(receive, scope, self._actor, lambda: self.door.at_once(Headers(scope=scope)))
                 await self.endpoints[toolset](scope, receive, with_headers(send, quota))
         except DolmenError as error:
             if error.code == "internal":

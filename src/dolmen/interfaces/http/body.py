@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 
 import anyio
+import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dolmen.domain.errors import DolmenError
+from dolmen.domain.values import Actor
 from dolmen.interfaces.http.capability import Check
 from dolmen.interfaces.http.options import HttpOptions
 from dolmen.interfaces.http.responses import Refusal, refusal, rpc_refusal
@@ -121,6 +124,24 @@ def patiently(receive: Receive, options: HttpOptions) -> Receive:
             status=408,
             headers={"Connection": "close"},
         )
+
+    return part
+
+
+def attended(receive: Receive, scope: Scope, again: Callable[[Scope], Actor], at_once: Callable[[], bool]) -> Receive:
+    """The parts of a request, which may take long to come: with the last one its sender is looked at once more, so that
+    a key which ended meanwhile, or a person who was removed, does nothing any more.
+
+    Args:
+        again: who it is; raises as `Door.actor` does. Blocking, unless `at_once`.
+    """
+
+    async def part() -> Message:
+        message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body"):
+            actor = again(scope) if at_once() else await anyio.to_thread.run_sync(again, scope)
+            scope["dolmen.actor"] = actor
+        return message
 
     return part
 

@@ -25,7 +25,7 @@ from dolmen.domain.errors import Code, DolmenError
 from dolmen.domain.operations import admit
 from dolmen.domain.values import Actor
 from dolmen.interfaces import quick
-from dolmen.interfaces.http.body import Body, require_json
+from dolmen.interfaces.http.body import Body, attended, require_json
 from dolmen.interfaces.http.capability import insufficient
 from dolmen.interfaces.http.door import KMEM, Door, toolset_of
 from dolmen.interfaces.http.limits import Limits
@@ -86,8 +86,9 @@ class _Place:
                 if self._costly and stand.call is not None:
                     stack.enter_context(self._limits.request(f"{actor.connection} kmem", now, stand.call))
                 quota = await anyio.to_thread.run_sync(self._quotas.admit, actor)
+                receive = attended(receive, scope, self._actor, lambda: self._door.at_once(Headers(scope=scope)))
                 sent = await self._sent(scope, receive)
-                response = await anyio.to_thread.run_sync(self._answer, actor, scope, sent)
+                response = await anyio.to_thread.run_sync(self._answer, scope["dolmen.actor"], scope, sent)
         except DolmenError as error:
             if error.code == "internal":
                 raise

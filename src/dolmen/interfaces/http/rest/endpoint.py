@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from dolmen.domain.errors import DolmenError
 from dolmen.domain.operations import permit
 from dolmen.domain.values import Actor
-from dolmen.interfaces.http.body import Body
+from dolmen.interfaces.http.body import Body, attended
 from dolmen.interfaces.http.door import MCP, Door
 from dolmen.interfaces.http.limits import Limits
 from dolmen.interfaces.http.quotas import Quotas, standing
@@ -84,8 +84,9 @@ class Endpoint:
         bounds = standing(actor, None, self._door.options).request
         with self._limits.request(actor.connection, time.monotonic(), bounds):
             quota |= await anyio.to_thread.run_sync(self._quotas.admit, actor)
+            receive = attended(receive, scope, self._actor, lambda: self._door.at_once(Headers(scope=scope)))
             asked = Asked(_query(scope), await self._body(scope, receive))
-            return JSONResponse(await anyio.to_thread.run_sync(handler, self._door.rt, actor, asked))
+            return JSONResponse(await anyio.to_thread.run_sync(handler, self._door.rt, scope["dolmen.actor"], asked))
 
     def _actor(self, scope: Scope) -> Actor:
         headers, client = Headers(scope=scope), self._door.address(scope)
