@@ -160,6 +160,20 @@ def test_a_change_to_a_note_that_was_deleted_since_is_shown_as_what_it_was_and_n
     assert "One more" in desk.read(ref).text
 
 
+def test_a_change_to_a_deleted_note_names_it_by_its_id_when_another_has_its_address(desk: Desk, timid: Actor) -> None:
+    """What would be brought back, or what was deleted, is not the note that a person finds at that address."""
+    ref = desk.new(NOTE).ref
+    old = desk.read(ref).note.id
+    desk.edit(ref, "append", "- [fact] One more", timid)
+    desk.edit(ref, "delete_note", None, desk.owner, reason="Over.")
+    desk.new(NOTE)
+    [item] = pending(desk.rt, desk.owner)
+    assert item.ref == f"dolmen://{old}"
+    with pytest.raises(DolmenError) as error:
+        apply(desk.rt, desk.owner, item.id)
+    assert f"`dolmen note undo {old}`" in error.value.fix
+
+
 def test_a_proposal_is_found_by_the_id_that_agents_are_told(desk: Desk, timid: Actor) -> None:
     """C-109: `prop_…`, which the agent says to the person."""
     first, second = (desk.new(f"# {name}\n\nWords.\n", timid).proposal for name in ("One", "Two"))

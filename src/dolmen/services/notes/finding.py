@@ -73,6 +73,12 @@ def deleted(note: Note) -> str:
     return f"The note at {note.permalink} was deleted: {note.reason.rstrip('.') or 'no reason was given'}."
 
 
+def lasting(tx: Tx, note: Note) -> str:
+    """What names a note also after it was deleted: its address, or its id when another note has that by now."""
+    there = tx.notes.at_address(note.vault, note.permalink)
+    return note.permalink if there is None or there.id == note.id or there.status == "deleted" else note.id
+
+
 def locked(tx: Tx, actor: Actor, ref: str, *, live: bool = True) -> Place:
     """The note that a ref names, which nobody else changes until the transaction ends.
 

@@ -12,8 +12,9 @@ from dolmen.domain.note import Matching, Note, checked_permalink
 from dolmen.domain.values import Actor
 from dolmen.markdown import parse, read_properties, set_property
 from dolmen.services import checking
+from dolmen.services.notes.creating import free_address
 from dolmen.services.notes.drafting import Draft, document_of, draft_change, first_heading
-from dolmen.services.notes.finding import Place, existing_note, locked
+from dolmen.services.notes.finding import Place, existing_note, lasting, locked
 from dolmen.services.notes.writing import conflict, fresh, keep, vectors_of
 from dolmen.services.recording import reason_text, refuse_secrets
 from dolmen.services.requests.notes import NoteWritten
@@ -86,14 +87,15 @@ def restore_note(
     comes back with the memories, links and history of its blocks.
 
     Raises:
-        DolmenError: `conflict` when it never changed, or when another note has its address now; `not-found`.
+        DolmenError: `conflict` when it never changed, or when it is live and another note has its older address now;
+            `not-found`.
     """
     require(actor, "write")
     reason = reason_text(reason)
     with rt.read(actor) as tx:
         seen = existing_note(tx, actor, ref, live=False).note
         fresh(seen, expected_sha)
-        draft = restored(tx, seen, version)
+        draft = restored(tx, seen, version, actor)
     vectors = vectors_of(rt, draft, seen)
     with rt.write(actor) as tx:
         now = locked(tx, actor, ref, live=False).note
@@ -107,14 +109,20 @@ def restore_in(
     tx: Tx, actor: Actor, place: Place, version: int, reason: str = "", agreed: Mapping[str, Any] | None = None
 ) -> NoteWritten:
     """Restores in the caller's transaction."""
-    draft = restored(tx, place.note, version)
+    draft = restored(tx, place.note, version, actor)
     given = {"version": version}
     return keep(tx, actor, place.note, draft, "restore", reason, proposal=("note_restore", given), agreed=agreed)
 
 
-def restored(tx: Tx, note: Note, version: int | None) -> Draft:
-    """The note as it was, as the version after the present one. Its blocks get the ids that they had."""
+def restored(tx: Tx, note: Note, version: int | None, actor: Actor | None = None) -> Draft:
+    """The note as it was, as the version after the present one. Its blocks get the ids that they had.
+
+    Where another note has the address of a deleted one by now, it comes back under the next free one that the actor
+    can see, as a new note would (C-97).
+    """
     target = earlier(tx, note, version)
+    if actor is not None and note.status == "deleted" != target.status:
+        target = _beside(tx, actor, target)
     document, ids = document_of(target)
     was = note.with_(
         title=target.title,
@@ -125,6 +133,13 @@ def restored(tx: Tx, note: Note, version: int | None) -> Draft:
         superseded_by=target.superseded_by,
     )
     return draft_change(was, ids, document, unchanged(len(ids)))
+
+
+def _beside(tx: Tx, actor: Actor, note: Note) -> Note:
+    if lasting(tx, note) == note.permalink:
+        return note
+    folder, _, name = note.permalink.rpartition("/")
+    return note.with_(permalink=free_address(tx, actor, name, folder, but=note.id), path="")
 
 
 def unchanged(blocks: int) -> Matching:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from dolmen.domain.errors import DolmenError
-from dolmen.domain.note import Note, content_sha
+from dolmen.domain.note import Note, address, content_sha
 from dolmen.domain.proposal import Proposal
 from dolmen.domain.values import Actor
 from dolmen.markdown import merge_sources
 from dolmen.services.notes.creating import create_in, drafted, from_payload
 from dolmen.services.notes.drafting import Draft
 from dolmen.services.notes.editing import edit_in, plan
-from dolmen.services.notes.finding import Place, deleted, locked
+from dolmen.services.notes.finding import Place, deleted, lasting, locked
 from dolmen.services.notes.moving import move_in, restore_in, restored
 from dolmen.services.notes.reading import difference
 from dolmen.services.requests.notes import NoteEdit, NoteWritten
@@ -43,7 +43,7 @@ def subject(tx: Tx, proposal: Proposal) -> tuple[str, str, str]:
     """(address, scope, kind) of what it is about; of a new note, the title in place of an address."""
     place = place_of(tx, proposal)
     if place is not None:
-        return place.ref, place.note.scope, place.note.label
+        return address(lasting(tx, place.note), place.block), place.note.scope, place.note.label
     if proposal.op != "note_create":
         return "", "", ""
     draft = drafted(from_payload(proposal.payload["note"]))
@@ -89,7 +89,7 @@ def refuse_gone(tx: Tx, proposal: Proposal) -> None:
         raise DolmenError(
             "gone",
             deleted(place.note),
-            f"Reject the proposal, or bring the note back first: `dolmen note undo {place.note.permalink}`.",
+            f"Reject the proposal, or bring the note back first: `dolmen note undo {lasting(tx, place.note)}`.",
             reason=place.note.reason,
         )
 
