@@ -225,11 +225,11 @@ def test_each_system_keeps_the_editors_file_elsewhere(
 @pytest.mark.parametrize(
     ("server", "level"),
     [
-        ({"url": "http://127.0.0.1:7077/mcp"}, "ok"),
-        ({"url": "http://localhost:7077/mcp/kmem"}, "ok"),
-        ({"httpUrl": "http://127.0.0.1:7077/mcp"}, "ok"),
-        ({"url": "http://127.0.0.1:7077"}, "warn"),
-        ({"url": "http://127.0.0.1:7078/mcp"}, "warn"),
+        ({"url": "http://127.0.0.1:PORT/mcp"}, "ok"),
+        ({"url": "http://localhost:PORT/mcp/kmem"}, "ok"),
+        ({"httpUrl": "http://127.0.0.1:PORT/mcp"}, "ok"),
+        ({"url": "http://127.0.0.1:PORT"}, "warn"),
+        ({"url": "http://127.0.0.1:1/mcp"}, "warn"),
         ({"command": "dolmen", "args": ["mcp"]}, "ok"),
         ({"command": "uvx", "args": ["dolmen", "mcp"]}, "ok"),
         ({"command": "/nowhere/bin/dolmen", "args": ["mcp"]}, "warn"),
@@ -240,8 +240,12 @@ def test_an_entry_of_a_client_is_judged_by_where_it_leads(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"dolmen": server}}))
-    [finding] = clients.clients(Settings())
+    with socket.socket() as nobody:  # a port at which no server of this machine answers, whatever runs there
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+        written = json.dumps({"mcpServers": {"dolmen": server}}).replace("PORT", str(port))
+        (tmp_path / ".mcp.json").write_text(written)
+        [finding] = clients.clients(Settings(port=port))
     assert finding.level == level
     assert finding.fix or level == "ok"
 

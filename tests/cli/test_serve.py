@@ -160,6 +160,7 @@ def test_where_people_sign_in_it_says_so_and_needs_no_key_to_begin_with(sqlite_u
     with serving(sqlite_url, "--host", "0.0.0.0", public_url="https://memory.example.com") as process:
         told = said(process, "Ctrl-C")
         assert "access  by signing in from the client, or with a key" in told
+        assert "without the key in the lines below, a client asks you to sign in" in told
         assert "https://memory.example.com/enter/" in told
     with serving(sqlite_url, "--host", "0.0.0.0", public_url="https://memory.example.com", oauth="off") as process:
         _, errors = process.communicate(timeout=30)

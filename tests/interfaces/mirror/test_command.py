@@ -45,6 +45,7 @@ def run(root: Path, *more: str, code: int = 0, **settings: str) -> str:
 
 def test_a_folder_knows_its_server_and_the_key_is_shown_to_no_other(serve: Serve, root: Path) -> None:
     served, other = serve(auth="keys"), serve(auth="keys")
+    assert "fix: Set DOLMEN_KEY to a key of that server" in run(root, "--user", "--server", served.base, code=5)
     key = served.key("laptop")
     assert "1 new note" in run(root, "--user", "--dry-run", "--server", served.base, key=key)
     assert sources(served) == {}

@@ -178,7 +178,13 @@ class Wire:
                 f"What answers at {where} serves no mirrors ({status}).",
                 "Name the address of a Dolmen server that is as new as this one: `--server https://HOST`.",
             )
-        return refusal(error)
+        refused = refusal(error)
+        if refused.code != "unauthorized":
+            return refused
+        fix = "Set DOLMEN_KEY to a key of that server, which `dolmen key create AGENT` makes there."
+        if "dolmen login" in refused.fix:  # the server knows whether people sign in
+            fix = f"Sign in: `dolmen login {where}`. Or s{fix[1:]}"
+        return DolmenError(refused.code, refused.message, fix)
 
 
 def refusal(error: Mapping[str, Any]) -> DolmenError:

@@ -60,7 +60,9 @@ def extract(here: Here, limit: int | None, retry: bool) -> None:
             f"{worked.done:,} sessions read, {worked.failed + worked.dead:,} failed, {waiting:,} wait",
             *([] if retry_of is None else [f"The next try is at {next_try}, after: {retry_of.error}"]),
             *([] if retry_of is None else ["`dolmen extract --retry` tries at once."]),
-            f"{proposed:,} proposals wait for you: `dolmen review`" if proposed else "Nothing waits for you.",
+            f"{proposed:,} {'proposal waits' if proposed == 1 else 'proposals wait'} for you: `dolmen review`"
+            if proposed
+            else "Nothing waits for you.",
         ],
     )
 

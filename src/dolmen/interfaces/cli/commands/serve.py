@@ -199,6 +199,7 @@ def _announce(here: Here, app: App, options: HttpOptions, port: int) -> None:
         f"  memory  {info.location} ({info.version})",
         f"  model   {model}: {why}",
         f"  access  {_access(with_key, options.base)}",
+        *(["          (without the key in the lines below, a client asks you to sign in)"] if options.base else []),
         *(f"  also at {each}" for each in _elsewhere(options, port)),
         *_first_entry(app, options),
         *(f"  {out.style('!', fg='yellow')} {warning}" for warning in info.warnings),

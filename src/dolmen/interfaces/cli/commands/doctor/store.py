@@ -126,7 +126,10 @@ def _access(app: App, settings: Settings) -> Iterator[Finding]:
     need = "programs on this machine need none" if keyless(http_options(settings)) else "every client needs one"
     yield ok("keys", f"{len(valid) or 'none'}{' valid' if valid else ''}; {need}")
     if waiting:
-        yield ok("review", f"{waiting} proposals wait for you: `dolmen review list`")
+        yield ok(
+            "review",
+            f"{waiting} {'proposal waits' if waiting == 1 else 'proposals wait'} for you: `dolmen review list`",
+        )
 
 
 def _jobs(app: App) -> Iterator[Finding]:
