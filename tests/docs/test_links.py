@@ -25,6 +25,12 @@ def test_every_link_of_the_page_leads_to_a_file_and_a_heading_that_exist(page: P
     assert broken == []
 
 
+def test_the_readme_leads_to_every_page() -> None:
+    linked = {(ROOT / link.partition("#")[0]).resolve() for link in links((ROOT / "README.md").read_text())}
+    kinds = ("tutorial", "how-to", "reference", "explanation")
+    assert [name(page) for kind in kinds for page in (ROOT / "docs" / kind).glob("*.md") if page not in linked] == []
+
+
 def test_a_broken_link_would_be_found() -> None:
     text = (
         "See [a](b.md#c-d), [`x` and (y)](z.md) and `[not](a-link)`.\n```\n[nor](this)\n```\n## C: d\n## C d\n## C d\n"
