@@ -62,27 +62,29 @@ def test_the_list_of_keys_loads_nothing_that_writes_memory(sqlite_url: str) -> N
 
 
 def processor_time(words: list[str], environment: dict[str, str]) -> float:
-    """The least of three runs, after one that compiles; seconds."""
-    spent = []
-    for _ in range(4):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=False)
-        assert done.returncode == 0, done.stderr.decode()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(spent[1:])
+    """Of one run, in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.parametrize("words", LIGHT[:2], ids=" ".join)
-def test_a_light_command_takes_under_150_ms_of_processor_time(
+def test_a_light_command_takes_no_more_than_five_times_an_import(
     words: list[str], sqlite_url: str, tmp_path: Path
 ) -> None:
-    """On a machine of its own. A shared one is slower for everything: `import click` takes 35 ms there, and tells."""
+    """On a machine of its own `import click` takes 35 ms and such a command 140, of 150 that it may. A busy one is
+    slower for both, and a little more for the command, so they take turns."""
     start(["memory", "add", "Deploys happen on Tuesday"], sqlite_url)
     environment = {**os.environ, "DOLMEN_DATABASE": sqlite_url}
     environment |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
-    slowness = max(1.0, processor_time(["-c", "import click"], environment) / 0.035)
-    assert processor_time(["-m", "dolmen", *words], environment) < 0.150 * slowness
+    pairs = [
+        (processor_time(["-m", "dolmen", *words], environment), processor_time(["-c", "import click"], environment))
+        for _ in range(6)
+    ][1:]  # the first compiles
+    least, imported = (min(times) for times in zip(*pairs, strict=True))
+    assert least < 5 * imported
 
 
 def test_the_help_lists_each_command_as_the_command_describes_itself() -> None:

@@ -98,6 +98,7 @@ def test_a_quote_that_is_pasted_in_one_place_and_said_in_another_was_said() -> N
         "- Sum this up: ``` {} ```",
         "- Sum this up: ``` {} (nobody closes it)",
         "“{}”",
+        "“{} (nobody closes it)",
         '"{}"',
         "「{}」",
         "<system-reminder>\n{}\n</system-reminder>",
@@ -159,10 +160,16 @@ def test_any_text_has_an_answer_and_evidence_that_is_not_there_never_passes(
 
 
 @pytest.mark.parametrize(
-    "text", ["```\n" * 4000, "<a>" * 6000, '"' * 20_000, "> \n" * 9000, "“" * 20_000, "ignore " * 3000]
+    "text", ["```\n" * 4000, "<a>" * 6000, '"' * 20_000, "> \n" * 9000, "“" * 20_000, "‘" * 20_000, "ignore " * 3000]
 )
-def test_odd_text_takes_no_long_time(text: str) -> None:
-    began = time.perf_counter()
-    Session(text, in_repository=True)
-    commands(text)
-    assert time.perf_counter() - began < 1
+def test_twice_as_much_odd_text_takes_no_four_times_as_long(text: str) -> None:
+    def least(text: str) -> float:
+        times = []
+        for _ in range(5):
+            began = time.process_time()
+            Session(text, in_repository=True)
+            commands(text)
+            times.append(time.process_time() - began)
+        return min(times)
+
+    assert least(4 * text) < 9 * least(text), "quadratic would be sixteen times"

@@ -86,7 +86,7 @@ def test_debian_without_its_venv_package_is_told_which_one_to_install(clone: Pat
     assert not (clone / ".venv" / ".dolmen-run").exists()
 
 
-def test_a_set_up_that_is_current_costs_less_than_50_ms(clone: Path, tmp_path: Path) -> None:
+def test_a_set_up_that_is_current_costs_hardly_more_than_a_start_of_python(clone: Path, tmp_path: Path) -> None:
     """The server's own start is its to spend: the script before it may not be felt."""
     programs = clone / ".venv" / "bin"
     programs.mkdir(parents=True)
@@ -96,13 +96,16 @@ def test_a_set_up_that_is_current_costs_less_than_50_ms(clone: Path, tmp_path: P
     question = f'. "{clone}/scripts/environment.sh"; fingerprint'
     stamp = subprocess.check_output(["sh", "-c", question, f"{clone}/scripts/serve"], text=True)
     (clone / ".venv" / ".dolmen-run").write_text(stamp)
-    times = []
-    for _ in range(5):
+    script, python = [], []
+    for _ in range(8):
         begin = time.perf_counter()
         done = subprocess.run([clone / "scripts" / "serve", "--port", "1"], check=True, capture_output=True, text=True)
-        times.append(time.perf_counter() - begin)
+        between = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "pass"], check=True, capture_output=True)
+        script.append(between - begin)
+        python.append(time.perf_counter() - between)
         assert done.stdout == "started: serve --port 1\n"
-    assert min(times) < 0.05
+    assert min(script) < 4 * min(python), "12 ms each on a machine of its own"
 
 
 def test_a_change_of_the_requirements_makes_the_set_up_old(clone: Path) -> None:

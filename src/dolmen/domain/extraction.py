@@ -49,7 +49,11 @@ _FENCED_INLINE = re.compile(r"(`{3,}|~{3,})(?P<words>.*?)(?:\1|\Z)", re.DOTALL)
 """As a fence stands in a summary that puts each request on one line."""
 _CITED = re.compile(r"(?P<words>(?:^[ \t]*>[^\n]*(?:\n|\Z))+)", re.MULTILINE)
 _TAGGED = re.compile(r"^[ \t]*<([A-Za-z][\w.:-]*)(?:\s[^<>\n]*)?>(?P<words>.*?)(?:</\1>|\Z)", re.MULTILINE | re.DOTALL)
-_MARKS = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|‘[^’]*’')
+_MARKS = re.compile(
+    r'"[^"]*"|“[^”]*(?:”|\Z)|„[^“”]*(?:[“”]|\Z)|«[^»]*(?:»|\Z)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)|‘[^’]*(?:’|\Z)'
+)
+"""One that nobody closes goes on to the end, like a fence; looking for its end from each of many would take the square
+of the time."""
 _QUOTES = "\"'`“”„«»「」『』‘’. "
 """What a model may put around a quote."""
 _EXACT = re.compile(r"[\w$][\w$./:@#-]*[\w$]|\w")

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from dolmen.domain.text.identifiers import forms, parts, short_hash
@@ -41,15 +41,20 @@ _JOIN = r"(?:://|::|->|[-./\\:@#])"
 _NAMED = r"[Cc]\+\+(?!\w)|[CcFf]\#(?!\w)"
 _CLITIC = r"(?:['’](?:s|t|d|m|ll|re|ve)(?!\w))?"
 _ASCII_CHUNKS = re.compile(rf"{_NAMED}|\w+(?:{_JOIN}\w+)*{_CLITIC}", re.ASCII)
-_CHUNKS = re.compile(
-    rf"([{HANGUL}]+)|([{HAN_KANA}]+)|({_NAMED}|{WORD}(?:{_JOIN}{WORD})*{_CLITIC})|([{UNSPACED}]+)|([{SYMBOLS}])"
-)
 _HANGUL_RUN, _HAN_RUN, _SPACED, _UNSPACED_RUN = 1, 2, 3, 4
 _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+\\Z")
 _LANGUAGES = {"c++": ("cpp", "c"), "c#": ("csharp", "c"), "f#": ("fsharp", "f")}
 _WEIGHTS = {"=": 0.4, "@": 1.5, "~": 0.12}
 _CACHED_CHARACTERS = 80
 _LONGEST_WORD = 48
+
+
+@cache
+def _chunks() -> re.Pattern[str]:
+    """Compiled when it is first needed: that takes 8 ms, which commands that look for nothing would feel."""
+    return re.compile(
+        rf"([{HANGUL}]+)|([{HAN_KANA}]+)|({_NAMED}|{WORD}(?:{_JOIN}{WORD})*{_CLITIC})|([{UNSPACED}]+)|([{SYMBOLS}])"
+    )
 
 
 def analyze(text: str, *, query: bool = False, trigrams: bool = False) -> list[str]:
@@ -73,7 +78,7 @@ def analyze(text: str, *, query: bool = False, trigrams: bool = False) -> list[s
     else:
         grams = _query_grams if query else _index_grams
         spaced_end = -1
-        for match in _CHUNKS.finditer(compose(text)):
+        for match in _chunks().finditer(compose(text)):
             script, run = match.lastindex, match.group()
             if script == _HANGUL_RUN:
                 if not (query and match.start() == spaced_end and run in PARTICLES):
