@@ -55,7 +55,11 @@ def forget(rt: Runtime, actor: Actor, request: Forget) -> Forgotten:
             traces = purging.traces(tx, actor.vault, _needle(request.query), told=actor.mode == "admin")
         targets, truncated = _targets(tx, actor, request)
         if request.query and not targets and not traces.shown:
-            raise DolmenError("not-found", "Nothing in sight contains these words.", "Recall, then forget by ref.")
+            raise DolmenError(
+                "not-found",
+                "Nothing in sight contains these words.",
+                "They count as they are written. Recall finds other wordings too: forget those by their refs.",
+            )
         ids = tuple(m.id for m in targets)
         answer = Forgotten("unchanged", request.mode, ids, truncated=truncated, traces=traces.shown)
         if request.dry_run:
