@@ -251,13 +251,14 @@ def test_an_earlier_version_comes_back_and_can_be_undone_itself(desk: Desk) -> N
 
 def test_a_deleted_note_comes_back_beside_the_one_that_has_its_address_now(desk: Desk) -> None:
     """C-97, C-124: nothing is overwritten, and nothing is lost because an address was used again."""
-    old = desk.new("We use Postgres.", title="Store", folder="backend").ref
+    old = desk.new("We use Postgres.", path="backend/store.md").ref
     old = desk.read(old).note.id
     desk.edit(old, "delete_note", reason="by mistake")
     desk.new("We use D1.", title="Store", folder="backend")
     done = restore_note(desk.rt, desk.owner, old)
     assert done.permalink == "backend/store-2"
     assert desk.read("backend/store-2").note.id == old
+    assert desk.read("backend/store-2").note.path == "backend/store.md", "a person's file keeps its name"
     assert desk.read("backend/store-2").text.endswith("We use Postgres.")
     assert desk.read("backend/store").text.endswith("We use D1.")
     assert [c.text for c in desk.house.recall("Postgres").claims] == ["We use Postgres."]

@@ -139,7 +139,7 @@ def _beside(tx: Tx, actor: Actor, note: Note) -> Note:
     if lasting(tx, note) == note.permalink:
         return note
     folder, _, name = note.permalink.rpartition("/")
-    return note.with_(permalink=free_address(tx, actor, name, folder, but=note.id), path="")
+    return note.with_(permalink=free_address(tx, actor, name, folder, but=note.id))
 
 
 def unchanged(blocks: int) -> Matching:
