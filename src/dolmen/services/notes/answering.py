@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dolmen.domain.freshness import freshness
@@ -109,9 +109,11 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
         verification = policy_in(tx, actor.vault).verification
         ranked = sorted(found.claims, key=lambda claim: _order(claim, tx.now, verification))
         work = _Checking(tx, actor.vault, verification)
-        claims = work.claims(ranked)
+        budget = clamp(asked)
+        checked = work.claims(ranked)
+        fitting = len(pack(checked, prices.claim, budget).kept)
+        claims = work.led(checked[:fitting] if fitting else checked)  # where a line leads makes no claim cheaper
         conflicts = work.conflicts(found.conflicts)
-    budget = clamp(asked)
     packed = pack(claims, prices.claim, budget)
     if claims and not packed.kept:
         packed = pack([_squeezed(claims[0], prices, budget), *claims[1:]], prices.claim, budget)
@@ -119,7 +121,7 @@ def context_pack(rt: Runtime, actor: Actor, request: Recall, prices: Prices) -> 
     kept = [each for each in conflicts if shown.intersection(each.refs)]
     gaps = _gaps(found)
     health = found.index_health
-    dropped = packed.dropped + found.budget.dropped
+    dropped = len(checked) - len(packed.kept) + found.budget.dropped
     return ContextPack(
         query=found.query,
         claims=packed.kept,
@@ -175,26 +177,24 @@ class _Checking:
     tx: Tx
     vault: str
     verification: bool
+    _homes: dict[str, Note] = field(default_factory=dict)
+    """The notes of the claims, by permalink."""
 
     def claims(self, found: Sequence[Claim]) -> list[CheckedClaim]:
+        """With their copies as all that is related so far."""
         tx = self.tx
         memories = [claim.memory for claim in found if claim.memory is not None]
         homes = tx.notes.many(self.vault, list({m.note for m in memories if m.note}))
-        related = self._related(list(homes.values()))
+        self._homes |= {home.permalink: home for home in homes.values()}
         copies = self._addresses([ref for claim in found for ref in claim.also])
         names = {m.person: self._name(m.person) for m in memories}
-        return [
-            self._claim(claim, claim.memory, homes, related, copies, names)
-            for claim in found
-            if claim.memory is not None
-        ]
+        return [self._claim(claim, claim.memory, homes, copies, names) for claim in found if claim.memory is not None]
 
     def _claim(
         self,
         claim: Claim,
         memory: Memory,
         homes: Mapping[str, Note],
-        related: Mapping[str, tuple[str, ...]],
         copies: Mapping[str, str],
         names: Mapping[str, str],
     ) -> CheckedClaim:
@@ -217,7 +217,7 @@ class _Checking:
             state=state_of(memory, verification=self.verification),
             freshness=round(freshness(memory.kind, self.tx.now - memory.updated_at), 2),
             score=claim.score,
-            related=(*also, *related.get(memory.note, ()))[:_RELATED],
+            related=also[:_RELATED],
             cut=claim.span is not None,
         )
 
@@ -225,8 +225,16 @@ class _Checking:
         found = self.tx.people.get(self.vault, person)
         return person if found is None else found.name
 
-    def _related(self, notes: Sequence[Note]) -> dict[str, tuple[str, ...]]:
-        """Where the lines of each note lead, as far as something is there."""
+    def led(self, claims: Sequence[CheckedClaim]) -> list[CheckedClaim]:
+        """The claims with where the lines of their notes lead."""
+        leads = self._leads([self._homes[name] for name in dict.fromkeys(claim.note for claim in claims if claim.note)])
+        return [
+            replace(claim, related=(*claim.related, *leads[claim.note])[:_RELATED]) if claim.note else claim
+            for claim in claims
+        ]
+
+    def _leads(self, notes: Sequence[Note]) -> dict[str, tuple[str, ...]]:
+        """Where the lines of each note lead, by its permalink, as far as something is there."""
         out: dict[str, tuple[str, ...]] = {}
         for note in notes:
             ids = {memory.id for memory in standing_of(self.tx, note).values()}
@@ -234,7 +242,7 @@ class _Checking:
             names = list(dict.fromkeys(edge.target for edge in edges if edge.source in ids))
             found = resolve(self.tx, self.vault, names, folder_of(note.permalink)) if names else {}
             lines = [found[name] for name in names if name in found and found[name].id != note.id]
-            out[note.id] = tuple(dict.fromkeys(address(line.permalink) for line in lines))
+            out[note.permalink] = tuple(dict.fromkeys(address(line.permalink) for line in lines))
         return out
 
     def conflicts(self, found: Sequence[Conflict]) -> list[Conflict]:
