@@ -57,13 +57,15 @@ def test_one_block_does_not_stand_for_the_note_that_is_replaced(agent: Agent) ->
 def test_a_refusal_says_nothing_that_the_tools_cannot_do(agent: Agent) -> None:
     """C-102, C-235: nothing here restores, a withdrawn id is no note, and a block has no sections."""
     ref = agent.note("# One\n\nA one.", title="One")
-    error = agent.refused("read", ref=agent.block(ref, "A one"), section="One")
+    block = agent.block(ref, "A one")
+    error = agent.refused("read", ref=block, section="One")
     assert (error["code"], "kmem://one" in error["fix"]) == ("invalid-argument", True)
     assert agent.refused("edit", ref=ref, op="withdraw")["code"] == "not-found"
     agent.do("edit", ref=ref, op="retract", reason="wrong")
     gone = agent.refused("read", ref=ref)
     assert gone["code"] == "note-not-found"
     assert gone["fix"].startswith("Call remember")
+    assert agent.refused("read", ref=block) == gone
 
 
 @pytest.mark.parametrize("title", ["memory", "Herons"])

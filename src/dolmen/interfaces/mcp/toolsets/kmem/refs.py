@@ -94,6 +94,8 @@ def _code(error: DolmenError, args: Arguments) -> str:
     ref = str(args.get("ref") or args.get("from") or args.get("supersedes") or "")
     if args.get("op") == "withdraw":
         return error.code  # its ref names no note
+    if error.code == "gone" and "#blk_" in ref and "reason" in error.data:
+        return "note-not-found"  # the whole note is gone, and that has one word whatever part is asked for
     about_note = parse_ref(inward(ref)) is not None and not ref.startswith(PROPOSAL) and "#blk_" not in ref
     missing = error.code in ("not-found", "gone") and about_note and not args.get("section")
     return "note-not-found" if missing else error.code
